@@ -152,7 +152,7 @@ async function keepAwake() {
 /** The local time in the format of file names. */
 const stamp = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
 
-/** The texts that the program can request, in the order of `Asked`; null if there is none. */
+/** Each function returns a text that the program requests, or null without one. The order is that of `Asked`. */
 const asked = [
   path => assets.get(path) ?? files.read(path),
   folder => files.list(folder).join('\n'),
@@ -166,7 +166,7 @@ const asked = [
   () => String(-new Date().getTimezoneOffset()),
 ];
 
-/** A handler of requests, whose texts begin with the request's number: the answer is the text to which `call`'s promise resolves. */
+/** Makes a handler of requests. A request begins with its number; `call` gets its remaining text, and the text that `call` resolves to is the answer. */
 const answering = call => words => {
   const [number] = words.split('\t', 1);
   call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));
@@ -345,7 +345,7 @@ function listen() {
   };
   const point = kind => event => {
     if (event.button > 0) return;
-    // Of further fingers only the press counts, in free play.
+    // Of a second finger only the press is reported; only free play uses it.
     if (!event.isPrimary) {
       if (kind === 1) { alina.pointer(6, ...place(event)); wake(); }
       return;
@@ -434,7 +434,7 @@ function watchScale() {
 
 function resize() {
   const box = canvas.getBoundingClientRect();
-  // A canvas of size 0, as in a hidden frame, keeps its picture.
+  // In a hidden frame the canvas has the size 0: do not resize it, so that it keeps its picture.
   if (!box.width || !box.height) return;
   const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });

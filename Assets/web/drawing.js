@@ -32,7 +32,7 @@ export function makeDrawing(canvas, memory) {
     g.stroke();
   }
 
-  /** Copies an area; if `sunk` is not 0, copies it once more, lowered by `sunk` pixels, over it. */
+  /** Copies an area of `source`. If `sunk` is not 0, then draws the same area over the copy, `sunk` pixels lower. */
   function copy(g, source, x, y, width, height, sunk) {
     g.drawImage(source, x, y, width, height, x, y, width, height);
     if (sunk) g.drawImage(source, x, y, width, height - sunk, x, y + sunk, width, height - sunk);

@@ -7,7 +7,7 @@
 // in the same moment can then resume the same game.
 
 const PREFIX = 'alina/';
-/** The number of distinct tab numbers. A file's number identifies its tab: `NAME-3` and `NAME-12` belong to tab 3. */
+/** Tabs have numbers from 1 to 9. A file's number modulo 9 is that of its tab: `NAME-3` and `NAME-12` belong to tab 3. */
 const TABS = 9;
 /** Milliseconds after which a tab starts even if another one still seems to be starting. */
 const PATIENCE = 5000;
