@@ -33,9 +33,9 @@ package enum Intent: Sendable, Hashable {
   case sleep
   /// Explain each musical sign once more when it next sounds.
   case explainAgain
-  /// Play the daily puzzle against the best defence; share its result as text and picture.
+  /// `today`: play the daily puzzle against the best defence. `shareToday`: share its result as text and picture.
   case today, shareToday
-  /// Show another puzzle; start a run of as many puzzles as possible in three minutes.
+  /// `another`: show another puzzle. `sprint`: start a run of as many puzzles as possible in three minutes.
   case another, sprint
   /// Offer a draw, or accept the pending offer.
   case offerDraw
@@ -52,7 +52,7 @@ package enum Intent: Sendable, Hashable {
   case seek(Int)
   /// Start a new game from a position of the game under review.
   case playOn(VariantState)
-  /// Export the game's piece as FLAC, MIDI, MusicXML and a score page with a title.
+  /// Export the game's piece as FLAC, MIDI, MusicXML and a score page with its title.
   case keepPiece
   /// Start or cancel making a film of the game.
   case makeFilm, stopFilm
@@ -66,15 +66,16 @@ package enum Intent: Sendable, Hashable {
   /// Open a game file by its path: from the list, from the field for paths, or dropped on the window.
   case openGame(path: String)
   case deleteGame(path: String)
-  /// Show or hide the actions for a game of the list; edit its name.
+  /// `chooseGame`: show or hide the actions for a game of the list. `nameGame`: edit its name.
   case chooseGame(path: String), nameGame(path: String)
-  /// Name a saved game; play its music; share its link.
+  /// `renameGame`: give a saved game a name. `playGame`: play its music. `shareSaved`: share its link.
   case renameGame(path: String, name: String), playGame(path: String), shareSaved(path: String)
-  /// Copy the game to the clipboard, or open the game from there.
+  /// `copyGame`: copy the game to the clipboard. `pasteGame`: open the game that the clipboard holds.
   case copyGame, pasteGame
   /// Copy a text to the clipboard.
   case copyText(String)
-  /// Share the link of a room, of the game under review or on the board, or of the match for spectators.
+  /// `shareRoom`: share the link of a room. `shareGame`: of the game under review, or else on the board. `shareMatch`: of the match, for
+  /// spectators.
   case shareRoom(code: String), shareGame, shareMatch
   /// Compute the statistics (`PagesModel.statistics`).
   case statistics

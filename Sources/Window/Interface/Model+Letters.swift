@@ -4,15 +4,15 @@ import TicTacToe
 package enum LetterIntent: Sendable, Hashable {
   /// Begin a game played by links, as X, of the same kind as the game on the board.
   case begin
-  /// Open a letter by its link, or a stored game by its number.
+  /// `open`: open a letter by its link. `show`: open a stored game by its number.
   case open(String), show(UInt64)
   /// Finish the answer on the board and show its link.
   case send
-  /// Set the text of the player's last letter; set the player's name in that letter.
+  /// `write`: set the text of the player's last letter. `sign`: set the player's name in it.
   case write(String), sign(String)
-  /// Copy or share the link of the player's last letter.
+  /// `copy`: copy the link of the player's last letter. `share`: share it.
   case copy, share
-  /// List the stored games; delete a stored game.
+  /// `list`: list the stored games. `delete`: delete the stored game of this number.
   case list, delete(UInt64)
 }
 
@@ -33,16 +33,19 @@ package struct LetterModel: Sendable, Hashable {
   package var step: Step
   /// The opponent's name; empty if unknown.
   package var opponent: String
-  /// The player's name, and the text of the player's last letter.
+  /// The player's name.
   package var name = ""
+  /// The text of the player's last letter.
   package var words = ""
   /// The text of the opponent's letter.
   package var theirWords = ""
-  /// Whether the player's answer offers a draw, and whether the opponent's letter does.
+  /// Whether the player's answer offers a draw.
   package var isOffering = false
+  /// Whether the opponent's letter offers a draw.
   package var isOffered = false
-  /// The path of the player's last letter, empty without one, and the address of its link.
+  /// The path of the player's last letter; empty without one.
   package var path = ""
+  /// The address of that letter's link.
   package var address = ""
   /// The game in a letter that was not accepted because the letter contradicts the game on the board.
   package var other: BoardFacts?

@@ -168,8 +168,9 @@ package struct PagesModel: Sendable, Hashable {
   /// The statistics of each kind of game that was played.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
-  /// The tournament that this player follows, updated while its page is open; and the code in a link to a tournament.
+  /// The tournament that this player follows, updated while its page is open.
   package var tournament: TournamentModel?
+  /// The code in the opened link to a tournament, until the server has sent the tournament.
   package var linkedTournament = ""
   package var ownMusic = OwnMusicModel()
   /// The chat of the network match.

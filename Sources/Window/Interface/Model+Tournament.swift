@@ -76,10 +76,10 @@ package enum TournamentIntent: Sendable, Hashable {
   /// Enter a tournament as a player; an empty code stands for the tournament that is shown.
   case enter(code: String)
   case pause, play, leave
-  /// For the organiser only: start or end the tournament, remove a player, or let a removed player in again.
+  /// For the organiser only. `start` or `end`: start or end the tournament. `remove`: exclude a player. `admit`: readmit a removed player.
   case start, end, remove(name: String), admit(name: String)
   /// Share the link for players.
   case share
-  /// Save the table; for the organiser: save all games of the tournament.
+  /// `save`: save the table. `saveGames` (for the organiser): save all games of the tournament.
   case save, saveGames
 }

@@ -49,7 +49,7 @@ package final class App: PlatformGame {
   /// The index of the last bar that was checked for signs to be explained.
   private var explainedBar = -1
 
-  /// The most seconds between two updates, for what is polled: a changed rule file, room announcements, time-outs.
+  /// The most seconds between two updates, since some things are polled: the rule file, room announcements, time-outs.
   private static let lookInterval = 0.5
   /// The most seconds between two updates while other music plays, a search runs or the example of a turned dial is about to begin.
   private static let interludeInterval = 0.05
@@ -191,7 +191,7 @@ package final class App: PlatformGame {
     }
   }
 
-  /// How often the browser's *Back* button stays in Alina: once for each page above the board, and once to ask before leaving a match.
+  /// How many presses of the browser's *Back* stay in Alina: one for each page above the board, and one that asks before a match is left.
   package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
@@ -431,7 +431,8 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // The model changes each second with the remaining time, which only the tournament's page shows.
+    // Updated only while its page is open: the remaining time changes the tournament's model each second, and no other page shows that
+    // time.
     if screen.currentScene == .tournament {
       screen.pages.linkedTournament = state.linkedTournament
       var tournament = state.tournament(client: machine.milliseconds())

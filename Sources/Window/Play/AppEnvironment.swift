@@ -109,7 +109,7 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The players' names as other people read them: never "you". In free play: its name and an empty text.
+  /// The players' names as other people read them: never "you". For free play, its name in `x` and an empty `o`.
   package var names: (x: String, o: String)
   /// Whether the sampled grand plays the piece.
   package var isGrand: Bool

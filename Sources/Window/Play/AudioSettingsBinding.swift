@@ -87,7 +87,7 @@ final class AudioSettingsBinding {
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : AudioSettingsBinding.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
-    // Discard the score's pending events; its next bar starts the voices again.
+    // Discard the score's pending events, which have other voices. From its next bar on, the score has the new voices.
     if voices != .all, session.voices != voices { PiecePlayback.cut(machine.sound.port) }
     session.voices = voices
   }
@@ -157,11 +157,12 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // The day before the current streak: its puzzle is solved only now, and joins this streak to the previous one.
+      // A missed day just before the current streak was solved now: it joins the current streak to the streak before it.
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
-      // A flight from Los Angeles to Sydney skips a date. The streak goes on if it is still the day after `solvedDay` in the former zone.
+      // A flight from Los Angeles to Sydney skips a date, which must not end the streak: it continues if in the former time zone today is
+      // the day after `solvedDay`.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       let goesOn = day == solvedDay + 1 || isSkipped

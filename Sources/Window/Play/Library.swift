@@ -30,7 +30,7 @@ package struct Library {
     return records[0]
   }
 
-  /// Returns the record with the date in its file's name.
+  /// Returns the record; a record without a date gets the date in the name of its file.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }

@@ -19,8 +19,9 @@ final class Music {
   private(set) var reviewed: (record: Record, music: Rendition)?
   /// The music of the example that plays on the page of the player's own music.
   private var example: Rendition?
-  /// The mottos that are still to be played, and the place of the player whose motto is being played.
+  /// The mottos that are still to be played.
   private var mottos: ArraySlice<Motto> = []
+  /// The place in the tournament of the player whose motto is being played.
   private(set) var soundingPlace: Int?
   /// Whether sympathetic strings and drone are tuned for other score rules than the running game's.
   private var isAway = false

@@ -2,7 +2,7 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The top of the responder chain: owns the pages, handles input, draws frames, and passes intents to `Play.App`.
+/// The screen: owns the pages, handles input, draws frames, and passes intents that no view handles to `Play.App`.
 ///
 /// Not thread-safe: call everything on the thread that owns the window.
 package final class RootScreen {
@@ -447,7 +447,7 @@ package final class RootScreen {
   }
 }
 
-/// The top of the responder chain.
+/// The last view of the responder chain, above the pages: passes intents that no other view handles to the `RootScreen`.
 private final class Root: View {
   unowned(unsafe) var owner: RootScreen?
 

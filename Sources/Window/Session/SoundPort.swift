@@ -6,7 +6,7 @@ package struct SoundPort {
   package var now: () -> Tick
   /// Sends events to the audio thread.
   package var post: ([ScoreEvent]) -> Void
-  /// Returns the batches of events that were posted too late, so that the engine has moved them since the last call.
+  /// Returns the batches, since the last call, that were posted too late and were therefore delayed by the engine.
   package var takeLate: () -> [LateBatch]
   /// How long before their frames events must be posted: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick

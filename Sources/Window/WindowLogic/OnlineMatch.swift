@@ -12,7 +12,7 @@ struct OnlineMatch: Sendable {
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent it.
   private(set) var view: MatchView?
-  /// The move that this player has sent and that may still be missing in `view`, the copy of the last event.
+  /// The move that this player has sent; it may still be missing in `view`, which is the state at the last event.
   private var sent: (ply: Int, cell: Cell)?
   /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
   private var premove: (ply: Int, cell: Cell)?
@@ -50,7 +50,7 @@ struct OnlineMatch: Sendable {
 
   var opponent: String? { you.flatMap { view?.state.players?[$0.opponent].name } }
 
-  /// The state of the match for the board and the music that begin to show it; `nil` before its players are known.
+  /// The state of the match, for showing it on the board and beginning its music; `nil` before its players are known.
   var joined: JoinedMatch? {
     guard let state = view?.state, let players = state.players else { return nil }
     return JoinedMatch(

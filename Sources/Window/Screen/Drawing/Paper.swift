@@ -15,7 +15,7 @@ struct Paper: Sendable, Hashable {
     let coarse = Int32(grain * 360)
     let fall = Int32(falloff * 256)
     let isEven = fine == 0 && fall == 0
-    // A table of the pixel for each possible sum in 1/256 levels, dither included.
+    // `pixels` has the pixel for each possible sum of noise, falloff and dither, in 1/256 levels.
     let lowest = -(fine + coarse / 2 + fall + 8)
     let highest = fine + coarse / 2 + 264
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }

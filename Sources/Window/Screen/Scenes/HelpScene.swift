@@ -33,7 +33,7 @@ final class HelpScene: PageScene {
   }
 }
 
-/// A musical sign with its name and meaning; pressing it plays it.
+/// A musical sign with its name and meaning; pressing the row plays the sign.
 final class SignRow: PressableRow {
   let sign: MusicSign
   private let title: String

@@ -138,7 +138,7 @@ final class TournamentScene: PageScene {
     let isLinkFirst = model.phase == .waiting
     // At the end the link's column is free for the first three.
     let podium = isWide && model.phase == .over ? 3 : 0
-    // A row is removed from its former column before it is added to the other.
+    // Empty `side` before `column` gets its rows: a row must leave its former column first.
     if !isWide { side.set([]) }
     column.set(
       (isWide ? [] : head + (isLinkFirst ? link : [])) + rows.dropFirst(podium) + (isWide || isLinkFirst ? [] : link))

@@ -268,9 +268,9 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // A flower marks an awakening (a win can no longer be prevented). If its pair was cut, the next bar shows it with the pair.
+      // A flower marks an awakening (a win can no longer be prevented). If the pair with the flower was cut, the next bar shows both.
       if column.pair.isAwakening, !column.isCut {
-        // Draw the flower below the lower staff and a low note, but between the staves if there are bass notes.
+        // The flower is below the lower staff, and below a note under it; if there are bass notes, it is between the staves.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
