@@ -29,7 +29,7 @@ def labels(player):
 
 
 def places(player):
-    """The places shown on the page."""
+    """The labels of the table's rows on the page."""
     return [label for label in labels(player) if label.startswith("Place ")]
 
 
@@ -41,7 +41,7 @@ def path(player):
 class Tournament:
     def __init__(self, name, program, folder, game, bots):
         self.name, self.program, self.folder, self.game, self.bots = name, program, folder, game, bots
-        # All come from one address.
+        # All players have the same address, which would otherwise be limited to fewer logins.
         self.server = Server(program, more=["--logins-per-minute", "300"])
         self.players, self.children = [], []
 
@@ -52,7 +52,7 @@ class Tournament:
         return player
 
     def picture(self, player, name):
-        # Until pages have slid in.
+        # Waits until the page has slid in.
         time.sleep(1)
         player.page.picture(f"{self.folder}/{name}.png")
 
@@ -97,7 +97,7 @@ class Tournament:
 
 
 def saved(player, word, ending):
-    """The content of the file that a press saves."""
+    """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
     # Replaces the former file of the same kind.
     found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)])

@@ -38,7 +38,7 @@ NOTE_SOUND = """(() => {
     }
   };
 })();"""
-# Makes the program's next turn trap on request, with the instruction that Swift's traps use.
+# Makes the next call of the program's function `turn` trap on request, with the instruction that Swift's traps use.
 TRAP = """(() => {
   const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
   const trap = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f, stream = WebAssembly.instantiateStreaming;

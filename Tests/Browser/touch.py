@@ -28,7 +28,7 @@ def touch(player):
     page.key("7")
     page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
     expect(set(player.cells().values()) == {"empty"}, f"the cells are {player.cells()}")
-    # A screen reader is told of no single touch.
+    # Single touches are not announced to a screen reader.
     said = page.run("heard.filter(line => line && !line.includes('No sound device'))")
     expect(said == [], f"the touches were announced by {said}")
     player.press("Share link")

@@ -84,7 +84,7 @@ def at_downbeat(x, moment):
     tensions = [p for p in new if p % 12 not in TRIAD]
     if tensions:
         m = max(tensions, key=lambda p: level(at_once, p))
-        # C# under F# is an awakening: T's only note outside the triad.
+        # C♯ under F♯ is an awakening (a win can no longer be prevented): only there does T play a note outside the triad.
         return "X", X_CELLS[m + 5 if m % 12 == 1 and m + 5 in new else m]
     # If both notes are triad notes, T is below M. The exception is B5 with D6, where T may be above M: there M is the louder note.
     m = max(new)

@@ -82,7 +82,7 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # For each sign the measures of bars with the sign, and of bars with the sign calm.
+    # Each pair has the measures of the bars with the sign, and those of the bars whose only or first sign is calm (nothing special).
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the page in real browsers, driven by the scripts in Tests/Browser, which report failures in one line.
+/// Tests of the page in real browsers. Each test runs a script of Tests/Browser, which reports a failure in one line.
 @Suite(.serialized) struct BrowserTests {
   /// Runs a script of Tests/Browser in each browser, with the match server's path as its last argument. The browsers run side by
   /// side, as most of their time is waiting for the other player, for the music and for lost connections.
@@ -29,30 +29,30 @@ import Testing
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a game is played to its end, a match goes on after a server kill, and damaged input gives one line`() throws {
+  func `a game is played to its end, a match continues after a server kill, and damaged input is reported`() throws {
     try run("play.py")
   }
 
   @Test(
     .long, .needs("chromium", "firefox-esr", "convert"),
     .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `each page has the window's picture: shapes within one pixel of their place, text within two`() throws {
+  func `each page looks like the window's page: shapes within one pixel of their place, text within two`() throws {
     try run("pictures.py")
   }
 
   @Test(
     .long, .needs("chromium", "Xvfb", "xdotool"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a page plays a window, a page and a bot across a server kill, and all keep the same games`() throws {
+  func `a page plays against a window, a page and a bot across a server kill, and all keep the same games`() throws {
     try run("duels.py", in: ["chromium"], "2")
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a match survives reloads, hiding and Back, and addresses name the page shown`() throws {
+  func `a match survives reloads, hiding and Back, and the address always names the page shown`() throws {
     try run("live.py")
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a player's own music is that of alina-score, and a damaged link changes nothing`() throws {
+  func `a player's own music equals that of alina-score, and a damaged link changes nothing`() throws {
     try run("dials.py")
   }
 
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `letters go between our server's page and a static host, over reloads`() throws {
+  func `games by links are exchanged between our server's page and a static host, over reloads`() throws {
     try run("letters.py")
   }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Two windows connected to different nodes of one server, while its nodes and its database fail and return.
+/// Tests of two windows that are connected to different nodes of one server while its nodes and its database fail and return.
 @Suite(.serialized, .tidy, .long, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ClusterTests {
   @Test("A match continues although its nodes are killed, paused and cut off, and the database is restarted")

@@ -64,7 +64,7 @@ struct DeviceTests {
   }
 }
 
-/// A PulseAudio server of the tests, with a sink without output.
+/// The tests' own PulseAudio server, with a sink that discards its sound.
 struct PulseServer {
   let environment: [String: String]
   private let child: Child

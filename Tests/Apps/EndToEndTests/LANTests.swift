@@ -39,7 +39,7 @@ struct LANTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("A server that never listens is killed, the player is told, and the window goes on", .long)
+  @Test("A server that never listens is killed, the player is told, and the window keeps working", .long)
   func silentServer() throws {
     let folder = try WindowProgram.newFolder()
     let program = folder.appending(path: "alina")

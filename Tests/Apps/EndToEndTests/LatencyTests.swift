@@ -10,7 +10,7 @@ struct LatencyTests {
   /// A drawn game, so that all nine moves are played.
   private static let clicks = [0, 1, 2, 4, 3, 5, 7, 6, 8]
 
-  @Test("Every click's downbeat is at the record's frame, in the block that was started for the click")
+  @Test("The downbeat of each click has the frame in the record and lies in the block that the latency log gives")
   func clicks() throws {
     let games = ProcessInfo.processInfo.environment["LATENCY"] == nil ? 1 : 12
     var delays: [Double] = []
@@ -31,7 +31,8 @@ struct LatencyTests {
         .map { $0.split(separator: " ").dropFirst().compactMap { Double($0) } }
       #expect(moves.count == 9 && record.times.count == 9)
       for (line, times) in zip(moves, record.times) {
-        // Time of the click, frame of the downbeat, time at which the downbeat's block was started, first frame of that block.
+        // The time of the click, the frame of its downbeat, the time at which the block with the downbeat was started, the first frame of
+        // that block.
         let (input, frame, callback, block) = (line[0], line[1], line[2], line[3])
         #expect(frame == Double(try #require(times.frame)))
         #expect(frame >= block && frame < block + 1_024, "the downbeat lies in the block that was begun for it")

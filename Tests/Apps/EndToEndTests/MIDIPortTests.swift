@@ -68,7 +68,9 @@ struct MIDIPortTests {
     #expect(desk.complaints == "")
   }
 
-  @Test("However `live` ends, no key or pedal stays down at its MIDI port", arguments: [SIGINT, SIGTERM, SIGHUP, 0])
+  @Test(
+    "However `alina-score live` ends, no key or pedal stays down at its MIDI port",
+    arguments: [SIGINT, SIGTERM, SIGHUP, 0])
   func live(signal number: Int32) throws {
     let sequencer = try Sequencer(WindowProgram.newFolder())
     let live = try Child(

@@ -35,7 +35,8 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Resign")
     try desk.wait(page: "board")
-    // Small windows have the review in the menu; large ones have it beside the board, where the loser's label is "See why".
+    // After the game a small window has the review in the menu; a large one has a control for it beside the board, which the loser sees as
+    // "See why".
     let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
       let words = desk.page?.controls.map(\.words) ?? []
       return words.contains("Rematch") ? words : nil
@@ -124,7 +125,7 @@ struct PagesTests {
     while !desk.spoken.contains(where: { line in endings.contains { line.hasPrefix($0) } }) {
       #expect(steps < 100, "the game does not end: \(desk.spoken.suffix(30))")
       guard steps < 100 else { return }
-      // Two steps to the right and one down reach all nine cells.
+      // Going right twice and down once, repeatedly, reaches all nine cells.
       let before = desk.spoken.count
       try desk.press(["Right", "Right", "Down"][steps % 3])
       steps += 1
@@ -266,7 +267,7 @@ struct PagesTests {
     #expect(partial() == [])
   }
 
-  @Test("Listen plays games without end until the player starts a game", .long)
+  @Test("The listening mode plays games without end until the player starts a game", .long)
   func listen() throws {
     let desk = try WindowProgram([])
     try desk.click("Menu")

@@ -88,7 +88,7 @@ struct RulesTests {
     #expect(now > before + 4)
   }
 
-  @Test("A lost game renders to what was heard without flags, as its record has seed, rules, pace and side")
+  @Test("A lost game is rendered as it was heard from its record alone, which has seed, rules, pace and side")
   func record() throws {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")

@@ -41,7 +41,7 @@ struct WholeGamesTests {
     Issue.record("five games against the random player and none won")
   }
 
-  @Test("A game against the perfect player is drawn with the digits as a keypad")
+  @Test("A game against the perfect player, played on a keypad, ends in a draw")
   func draw() throws {
     let desk = try WindowProgram(["--level", "perfect", "--seed", "2", "--reply", "immediate"])
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
@@ -51,7 +51,7 @@ struct WholeGamesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("A game is lost with arrows and Enter, playing O; each reply comes no earlier than the rules say")
+  @Test("A game as O is lost with arrow keys and Enter, and no reply comes earlier than the rules allow")
   func loss() throws {
     let desk = try WindowProgram(["--level", "perfect", "--side", "o", "--seed", "3"])
     var focus: Int?

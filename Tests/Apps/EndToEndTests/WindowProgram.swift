@@ -52,7 +52,7 @@ final class WindowProgram {
     try takeFocus()
   }
 
-  /// Writes settings before the program starts, in a folder of `newFolder`.
+  /// Writes the settings file of a program before it starts. `folder` comes from `newFolder`.
   static func set(_ settings: String, in folder: URL) throws {
     let config = folder.appendingPathComponent("config/alina")
     try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)

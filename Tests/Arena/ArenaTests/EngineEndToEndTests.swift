@@ -53,7 +53,7 @@ import TicTacToe
     #expect(UCINotation.position(["3/3/3[PP"]) == nil && UCINotation.position([]) == nil)
   }
 
-  @Test func `our engine plays like its player in our arena, as X and as O`() throws {
+  @Test func `our perfect engine draws all games against the arena's perfect player and against itself`() throws {
     let command = "cmd:\(Support.arena) engine --player perfect"
     var run = try Run(
       try Support.match(command, "perfect", games: 40), threads: 2, guardExecutable: Support.arena)
@@ -214,8 +214,7 @@ import TicTacToe
     #expect(throws: ArenaError.self) { try EngineSettings.entrant(words, each: [], default: TimeLimit()) }
   }
 
-  @Test func `an engine's name is limited to a line, and defaults to its command; its lines may contain any blanks`()
-    throws
+  @Test func `an engine's name has one line and defaults to its command; tabs may separate the words it sends`() throws
   {
     func played(_ mode: String) throws -> RunReport {
       var configuration = try Support.match("random", "random", games: 2)
@@ -237,7 +236,7 @@ import TicTacToe
     #expect(try run.play().forfeits.isEmpty)
   }
 
-  @Test func `moves within the margin are counted as late with the largest delay, also after a resume`() throws {
+  @Test func `moves late by less than the margin are counted, with the largest delay, also after a resume`() throws {
     try Support.withFolder { folder in
       var configuration = try Support.match("random", "random", games: 2)
       configuration.entrants[1] = Support.misbehaving("tardy")
@@ -303,7 +302,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a run whose engines have folders of their own resumes if these are given again`() throws {
+  @Test func `a run of engines with folders of their own resumes if the folders are given again`() throws {
     try Support.withFolder { folder in
       let (home, games) = (folder + "/engines", folder + "/games")
       try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
@@ -323,7 +322,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a move's evaluation is that of the best line and never from a comment`() {
+  @Test func `a move's evaluation is that of the best variation, never from a comment`() {
     func evaluation(_ line: String) -> String? { EngineClient.evaluation(in: line.split(separator: " ")) }
     #expect(evaluation("info depth 9 score cp 31 pv b2") == "+0.31/9")
     #expect(evaluation("info depth 9 multipv 1 score mate -2 pv b2") == "-M2/9")
@@ -380,7 +379,7 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.classic, .ultimate])
-  func `our engine answers isready and stop during a search, and keeps its time`(variant: Variant) throws {
+  func `our engine answers isready and stop during a search, and moves within its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
       // Enough simulations for weeks: each answer below is caused by a command or by the time of `go`.

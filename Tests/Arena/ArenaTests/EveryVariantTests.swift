@@ -12,7 +12,7 @@ import TicTacToe
   private static func rules(_ variant: Variant) -> JSON? { variant.isImplied ? nil : .string(variant.rawValue) }
 
   @Test(arguments: Variant.allCases)
-  func `a command answers for a game by its rules, or refuses it by its name`(variant: Variant) throws {
+  func `a command follows the rules of the given game, or refuses the game by name`(variant: Variant) throws {
     for words in [["exact", "--x", "random", "--o", "random"], ["solve"], ["perft", "3"]] {
       let answer = try Support.run(words + ["--rules", variant.rawValue, "--json"])
       if answer.code == 0 {
@@ -62,7 +62,7 @@ import TicTacToe
   }
 
   @Test(arguments: Variant.allCases)
-  func `a level answers over UCI as in a batch`(variant: Variant) throws {
+  func `a level plays every game over UCI and in a batch`(variant: Variant) throws {
     var server = try UCIServer(PlayerSpec("levels:2"), seed: 1)
     _ = server.handle("setoption name UCI_Variant value \(variant.uciName)")
     _ = server.handle("position startpos")

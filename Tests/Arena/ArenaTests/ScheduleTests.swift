@@ -8,7 +8,7 @@ import TicTacToe
 @testable import Arena
 
 extension MeetingGraph {
-  /// Whether two players have not met.
+  /// Whether two players may still meet.
   fileprivate func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 }
 
@@ -52,7 +52,7 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // By the seed: the player with the lower number wins, the results are random, or all games are drawn.
+          // The seed decides: the player with the lower number wins, the results are random, or all games are drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -83,7 +83,7 @@ extension MeetingGraph {
     let opening = schedule.next()
     let first = try #require(opening)
     #expect(first.pairings == [Pairing(a: 0, b: 1), Pairing(a: 2, b: 3), Pairing(a: 4, b: 5)] && schedule.byes == [6])
-    // 0, 2 and 4 win; 6 has a point for its bye.
+    // Players 0, 2 and 4 win; player 6 has a point for the bye.
     schedule.finish(first, doubledPoints: [4, 4, 4])
     let following = schedule.next()
     let second = try #require(following)

@@ -56,7 +56,7 @@ import Testing
     #expect(Estimate(counts: [0, 50, 0]).los == 0.5)
   }
 
-  @Test func `the pentanomial interval is the closed form with half a count in each cell`() {
+  @Test func `the pentanomial interval is the closed form with half a count added to each of the five results`() {
     let estimate = Estimate(counts: [10, 20, 40, 20, 10])
     let weights = [10.5, 20.5, 40.5, 20.5, 10.5]
     let n = weights.reduce(0, +)

@@ -16,7 +16,7 @@ import TicTacToe
     return server
   }
 
-  /// The output of a search that is stopped before it begins, or not stopped.
+  /// The output of the search that the command `go` starts; with `isStopped` the search is stopped before it begins.
   private static func searched(_ server: inout UCIServer, _ go: String, isStopped: Bool = false) -> [String] {
     guard case .search(let search) = server.handle(go) else {
       Issue.record("'\(go)' does not search")
@@ -95,9 +95,7 @@ import TicTacToe
     #expect(try #require(timed.tree).rootMoves.map(\.visits).reduce(0, +) >= 1200)
   }
 
-  @Test(arguments: ["0", "4097", "x", ""]) func `an invalid Hash is refused by name and ignored`(value: String)
-    throws
-  {
+  @Test(arguments: ["0", "4097", "x", ""]) func `an invalid Hash is refused by name and ignored`(value: String) throws {
     var server = try UCIServerTests.server("search:10", .ultimate, "e5 d4")
     guard case .reply(let lines) = server.handle("setoption name Hash value \(value)") else { return }
     #expect(lines == ["info string Hash '\(value)': 1–4096 megabytes"] && server.hash == 160)

@@ -180,7 +180,7 @@ import TicTacToe
     let ultimate = try Support.run(["perft", "5", "--rules", "ultimate"])
     #expect(ultimate.out == "1 81\n2 720\n3 6336\n4 55080\n5 473256\n", "\(ultimate)")
     let infinite = try Support.run(["perft", "5", "--rules", "infinite", "--json"])
-    // As in classic up to the fifth ply: no side has a fourth mark yet.
+    // Infinite has the counts of Classic up to the fifth ply, because no side has a fourth mark yet.
     #expect(infinite.out == "{\"rules\":\"infinite\",\"nodes\":[9,72,504,3024,15120]}\n", "\(infinite)")
   }
 
@@ -194,7 +194,7 @@ import TicTacToe
   @Test func `Infinite is solved from its start, and its table has every board`() throws {
     let solved = try Support.run(["solve", "--rules", "infinite"])
     #expect(solved.out.contains("X to move: win in 13\n") && solved.out.contains("  a2  win in 13\n"), "\(solved)")
-    // Only an edge wins.
+    // X wins only by a first move on an edge.
     #expect(solved.out.components(separatedBy: "win in 13").count == 1 + 1 + 4)
     let table = try Support.run(["solve", "--rules", "infinite", "--all"]).out.split(separator: "\n")
     let boards = try #require(solved.out.split(separator: "\n").last?.split(separator: " ").dropFirst().first)

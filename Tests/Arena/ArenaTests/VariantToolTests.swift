@@ -173,7 +173,7 @@ import TicTacToe
     configuration.variant = .infinite
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    // Four standard errors; repetitions end two games of a thousand.
+    // Allows four standard errors. The exact score leaves out repetitions, which end two games of a thousand.
     #expect(abs(played.score - score) < 4 * 0.5 / 4_000.0.squareRoot(), "\(played.score), \(score)")
     let misere = try Support.run(["exact", "--rules", "misere", "--x", "random", "--o", "random"]).out
     #expect(misere.contains("  X wins 121/420 = ") && misere.contains("  O wins 737/1260 = "), "\(misere)")
@@ -187,7 +187,7 @@ import TicTacToe
     (["exact", "--rules", "chess", "--x", "random", "--o", "random"], "--rules 'chess': \(Variant.names)"),
     (["review", "/dev/null", "--simulations", "0"], "--simulations 0: 1–10000000"),
   ])
-  func `questions without an answer are refused in one line`(words: [String], message: String) throws {
+  func `a question that cannot be answered is refused in one line`(words: [String], message: String) throws {
     let output = try Support.run(words)
     #expect(output.code == 2 && output.err.contains(message) && output.out.isEmpty, "\(output)")
     #expect(output.err.split(separator: "\n").count == 1)

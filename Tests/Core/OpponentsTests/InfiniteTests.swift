@@ -108,7 +108,7 @@ import TicTacToe
     #expect(after == Evaluation(value: .draw, distance: 0))
   }
 
-  @Test func `a board is read back from its number, and symmetric boards have the same least number`() {
+  @Test func `a board is read back from its number, and images of a board have the same canonical number`() {
     for number in stride(from: 0, to: InfiniteTable.boardCount, by: runsAll ? 1 : 7) {
       let board = InfiniteTable.board(number: number)
       #expect(InfiniteTable.number(of: board) == number)
@@ -136,7 +136,7 @@ import TicTacToe
     }
   }
 
-  @Test func `level 6 and perfect win every game in which they move first`() {
+  @Test func `level 6 and the perfect player win every game in which they move first`() {
     for player in [InfiniteOpponent.level(InfiniteLevel.all[5]), .simple(.perfect), .simple(.perfectDistance)] {
       #expect(Odds.ofInfinite(x: player, o: .simple(.perfect)).win > 1 - 1e-12)
       #expect(Odds.ofInfinite(x: player, o: .simple(.random)).win > 1 - 1e-12)

@@ -156,7 +156,7 @@ import TicTacToe
 }
 
 extension UltimateValue {
-  /// The value of every move of a live state for the side that makes it, in the order of the set.
+  /// The value of each of the moves for the side that makes it, in the order of `moves`.
   fileprivate func values(of moves: MoveSet, in state: Ultimate.State) -> [Float] {
     [Float](unsafeUninitializedCapacity: moves.count) { buffer, count in
       count = moves.count

@@ -126,7 +126,7 @@ import TicTacToe
             #expect([.fork, .old, .same].contains(boxes[at].take(other, at: "?")))
             #expect(boxes[at] == before)
           default:
-            // A player's own letter is not delivered first: the sender of the first letter of a game decides the sides.
+            // Do not deliver a player's own letter into an empty box: the sender of the first letter in a box decides the sides.
             if boxes[at].entries[first.id] == nil, letter.sender == side { continue }
             boxes[at].take(letter, at: "\(step)")
           }

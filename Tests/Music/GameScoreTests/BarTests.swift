@@ -33,7 +33,8 @@ import TicTacToe
     // X's bars sound M and T together. O's roll them, T first, so that a note sounds at the frame of the move.
     #expect(bar.pairs[0].t?.onset == .zero)
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
-    // Only a postponed sign, on the second pair, may be in the opponent's voice.
+    // Every pair is on its player's side. Only the second pair may be on the opponent's: it may have a postponed sign in the opponent's
+    // voice.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect((bar.pairs[index].m ?? bar.pairs[index].t)?.pan == (isX ? 64 : -48))
     }
@@ -81,7 +82,8 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // Leaves out the arch, which slows down, except its last bar before the final note, whose short notes last 0.8 s.
+      // The bars of the arch (the music after the end) are left out, as they slow down. Only its last bar before the final note is checked,
+      // in which short notes last 0.8 s.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }

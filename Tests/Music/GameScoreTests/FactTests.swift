@@ -104,7 +104,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
 }
 
 @Test func `Two games that differ in one fact sound the same before it and differ by its rule afterwards`() throws {
-  // Each sign's game is compared with calm's: the ply, the cell and the seed are the same, only the move's effect differs.
+  // Compares the music of each sign's game with and without the sign's rule: ply, cell and seed are the same.
   let calm = try #require(gameRaising("calm"))
   for sign in ["threat", "block", "mistake"] {
     let game = try #require(gameRaising(sign))
@@ -125,11 +125,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   #expect(conducted(calm).conductor.music.bars.last?.signs == ["calm"])
 }
 
-@Test
-func
-  `A win ends with the winner's first three cells, then the tonic; a human's loss with T alone`()
-  throws
-{
+@Test func `A win ends with the winner's first three cells, then the tonic; a human's loss with T alone`() throws {
   let game = try game("a1 b2 a3 a2 c3 c2")  // O wins the middle row
   #expect(game.end?.outcome == .win(.o))
   var record = Record(game: game)
@@ -179,7 +175,7 @@ func
   #expect(Rendition(of: kept, rules: rules).bars.filter { $0.kind == .closing }.map(\.pairs.count) == [2, 3])
 }
 
-@Test func `A resignation or flag gives the winner's arch without the line; an abandoned game releases the pedal`()
+@Test func `A resignation or loss on time gives an arch without the quoted line; an abandoned game ends the pedal`()
   throws
 {
   for termination in [Termination.resignation, .time] {

@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("Free play: touches of the board without a game")
 struct FreePlayTests {
-  /// Touches with random gaps up to `gap` milliseconds; half of them follow at once, as of several fingers.
+  /// Touches with random gaps of up to `gap` milliseconds; half of them come at the same time as the touch before, as with several fingers.
   static func touches(_ count: Int, gap: Int, seed: UInt64) -> [FreePlay.Touch] {
     var generator = SplitMix64(seed: seed)
     var now: Int64 = 0
@@ -93,7 +93,7 @@ struct FreePlayTests {
     let link = play.link
     #expect(try FreePlay(link: link) == play)
     #expect(link.utf8.count < 4_000, "\(link.utf8.count)")
-    // Ten minutes of a person.
+    // As many touches as a person makes in ten minutes.
     play.touches = Self.touches(400, gap: 2_600, seed: 3)
     let usual = play.link
     #expect(try FreePlay(link: usual) == play)

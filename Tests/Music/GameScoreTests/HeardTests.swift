@@ -59,7 +59,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(sounding(events).filter { $0.voice == .m }.map(\.frame) == whole.map(\.frame))
 }
 
-@Test func `Every awakening has its bell and every delayed block its falling third, in its player's voice`() throws {
+@Test func `Every awakening (a sure win) has a bell, and every delayed block a falling third`() throws {
   var (bells, thirds) = (0, 0)
   for index in 0..<400 {
     let game = randomGame(index).game
@@ -85,7 +85,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
 }
 
-@Test func `The opening and the arch have the T position of the rule file's sign calm`() throws {
+@Test func `The opening and the arch have voice T in the position that the rule file gives the sign calm`() throws {
   for (name, position) in [("night", -2), ("morning", 1), ("score", -1)] {
     let rules = try shipped(name)
     let bars = Rendition(of: randomGame(3), rules: rules).bars.filter { $0.kind == .opening || $0.kind == .closing }
@@ -146,7 +146,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(zip(live, offline).first { $0 != $1 } == nil && live.count == offline.count && live.count > 50)
 }
 
-@Test func `A record with too many undone moves keeps only complete undos, and each move sounds on its own position`()
+@Test func `A record with too many undone moves keeps only complete undos, and the other moves keep their plies`()
   throws
 {
   var kept = Record(game: try game("b2 a1 c3"))
@@ -185,7 +185,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// The pitches that a listener hears who joins at `begin`, with messages delayed by `delay`, some of them longer.
+  /// The pitches heard by a listener who gets each message after `delay` ms or up to twice as much; if `begin` is set, all messages at that
+  /// time.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)

@@ -37,7 +37,7 @@ private func played(_ variant: Variant, _ count: Int = 12, seed: UInt64 = 4) -> 
 }
 
 @Test(arguments: Variant.allCases.filter { $0.isLong })
-func `A bar of a longer game has two to four pairs, two at first`(_ variant: Variant) {
+func `A bar of a longer game has two to four note pairs, and the first bar two`(_ variant: Variant) {
   var counts: [Int: Int] = [:]
   for (record, music) in played(variant) {
     let bars = moves(music)
@@ -47,7 +47,9 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   #expect(counts.keys.sorted() == [2, 3, 4] && counts.values.allSatisfy { $0 > 10 }, "\(counts)")
 }
 
-@Test func `Infinite: a removed mark sounds as its T alone, falling, in its side's voice`() throws {
+@Test func `Infinite: a removed mark sounds as two falling notes of voice T alone, panned like the mover's notes`()
+  throws
+{
   var seen = 0
   for (record, music) in played(.infinite, 6) {
     for (move, bar) in zip(record.game.variantMoves, moves(music)) {
@@ -129,7 +131,8 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   #expect(events.last { $0.kind == .drone }?.pitch == rules.drone.bed)
 }
 
-@Test func `Ultimate: a won board closes with half an arch that ends with its motto`() throws {
+@Test func `Ultimate: two or three bars after a won board end with its motto (its winner's first three notes)`() throws
+{
   var seen = 0
   for (record, music) in played(.ultimate, 6) {
     let all = record.game.variantMoves
@@ -150,7 +153,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   #expect(seen > 15)
 }
 
-@Test func `Ultimate: the end quotes the mottos of the three winning boards`() throws {
+@Test func `Ultimate: the end quotes the mottos (the winner's first three notes) of the three winning boards`() throws {
   var won = 0
   for (record, music) in played(.ultimate) {
     guard let last = record.game.variantMoves.last, !last.winningBoards.isEmpty else { continue }
@@ -169,7 +172,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   #expect(won > 4)
 }
 
-@Test func `Ultimate: the prospect of three boards in a line is the only awakening, and a forced reply is M alone`() {
+@Test func `Ultimate: an awakening is the prospect of a line of boards; a forced reply has no note of voice T`() {
   var (awakenings, forced) = (0, 0)
   for (record, music) in played(.ultimate, 30) {
     let awakened = moves(music).flatMap(\.pairs).count(where: \.isAwakening)

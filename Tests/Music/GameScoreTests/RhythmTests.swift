@@ -14,7 +14,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   ReferenceGames.games(count, of: variant, seed: 4).map { ($0, Rendition(of: $0, rules: rules, explains: true)) }
 }
 
-@Test func `At an awakening M holds its note while T moves, and the explanation says so`() throws {
+@Test func `At an awakening (a sure win) M holds its note while T moves, and the explanation says so`() throws {
   var seen = 0
   for (record, music) in renditions(.classic, 60) {
     for bar in music.bars where bar.signs.first == "awakening" && bar.pairs.count > 3 {
@@ -29,7 +29,9 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(seen > 5, "\(seen)")
 }
 
-@Test func `A half arch of Ultimate has bars of low notes alone, and bars of notes two to one in length`() throws {
+@Test func `A half arch (after a won board of Ultimate) has bars of low notes, and bars of long and short notes`()
+  throws
+{
   var rhythms: [Bar.Rhythm: Int] = [:]
   for (_, music) in renditions(.ultimate, 4) {
     for bar in music.bars where bar.kind == .sentence {
@@ -62,7 +64,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(10 * uneven > 2 * bars.count, "\(uneven) of \(bars.count)")
 }
 
-@Test func `A closed board of Ultimate changes the next ten bars, each board in another way`() throws {
+@Test func `A closed board of Ultimate changes the next ten bars, each board in a different way`() throws {
   var kinds: Set<ScoreRules.Sentences.Change> = []
   for (record, _) in renditions(.ultimate, 3) {
     var conductor = GameConductor(seed: 5, rules: rules)
@@ -110,7 +112,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
       #expect(explained.contains("  change \(bar.change): ") == (bar.change > 0))
       if !own.isEmpty { #expect(explained.contains("bed \(own[0]) \(own[1])")) }
     }
-    // The arch is on the tonic and its fifth again.
+    // In the arch (the music after the end) the bed, the soft low tone, is the tonic with its fifth again.
     let last = try #require(music.events.last { $0.kind == .drone && $0.amount > 0 })
     #expect(last.velocity == 0 && last.pitch.midi % 12 == music.rules.drone.bed.midi % 12)
   }

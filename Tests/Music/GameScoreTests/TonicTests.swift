@@ -7,7 +7,9 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `Ten games run through a cycle of tonics; an awakening or a draw leads to the next tonic`() throws {
+@Test func `Ten games run through a cycle of tonics; an awakening (a sure win) or a draw leads to the next tonic`()
+  throws
+{
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
   #expect(won.variantMoves.awakening != nil && drawn.variantMoves.awakening == nil)
   let cycles: [(draws: [Int], tonics: String)] = [
@@ -29,7 +31,7 @@ import TicTacToe
         now = now + .seconds(3)
         _ = conductor.handle(.moved(move), at: now)
         let bar = try #require(conductor.music.bars.last)
-        // A cell has the same degree on every tonic as on the home tonic.
+        // A cell has the same scale degree on every tonic as on the first.
         let octaves = held.manner(of: move.mover.voice).octaves
         #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(move.square))
         #expect(
@@ -55,7 +57,7 @@ import TicTacToe
 
 private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.cells[square.index].midi)! % 7 }
 
-@Test func `In the bar of an awakening T plays at double pace, within the triad`() throws {
+@Test func `At an awakening (a sure win) T plays at double pace, within the triad`() throws {
   let bars = conducted(try game("a1 b1 b2 c3 a3")).conductor.music.bars
   let awake = try #require(bars.first { $0.signs.contains("awakening") && $0.pairs.count > 3 })
   let doubled = awake.pairs.filter { $0.answer != nil }

@@ -123,7 +123,8 @@ private func game(_ squares: String) throws -> Game {
   return game
 }
 
-/// For each fact of a move: two real games that differ in that fact of the last move, and one game with and without its rule.
+/// For each fact of a move: two real games that differ only in this fact of the last move, if there are any; and one game with and without
+/// the rule of this fact.
 private func moveRows() throws -> [Row] {
   var rows: [Row] = []
   for fact in moveFacts {

@@ -37,9 +37,7 @@ private func temporary(_ name: String) -> String {
 private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map { Rendition(of: $0, rules: rules) } }
 
 @Test(arguments: [44_100, 48_000, 96_000])
-func `The comb filter delays a sound file by the same time at every sample rate`(rate: Int)
-  throws
-{
+func `The comb filter delays a sound file by the same time at every sample rate`(rate: Int) throws {
   var frames = [Stereo](repeating: .zero, count: rate)
   frames[0] = Stereo(repeating: 1)
   var sound = Sound(frames, sampleRate: rate)
@@ -107,9 +105,7 @@ private struct ReadMIDI {
 }
 
 @Test(arguments: Variant.allCases)
-func `A MIDI file has the render's onsets and bars, and ends with all keys and pedals up`(_ variant: Variant)
-  throws
-{
+func `A MIDI file has the render's onsets and bars, and ends with all keys and pedals up`(_ variant: Variant) throws {
   for record in ReferenceGames.games(2, of: variant, seed: 3) {
     let rendition = Rendition(of: record, rules: rules)
     let bytes = MIDIFile.bytes(rendition, title: "Ingrid – Zoë 🌿")
@@ -287,7 +283,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
   #expect(!xml.contains("<time>") && !xml.contains("<stem>up") && xml.contains("<type>whole</type>"))
 }
 
-@Test func `MusicXML writes notes far above the staff of the bass on that of T, over rests of the bass`() throws {
+@Test func `MusicXML writes bass notes that are far above the bass staff on the staff of voice T`() throws {
   let record = try Record(
     text: String(contentsOf: repository.appending(path: "docs/heard/misere.pgn"), encoding: .utf8),
     variants: Variant.allCases)

@@ -107,8 +107,8 @@ private struct Shaker: RuleVisitor {
     var games: Int { random + reference }
   }
 
-  /// Plays one to three games at random moments with all possible events in between; every note must be valid. One session in four
-  /// has a shipped score (the first three do), one game in eleven win-or-block players.
+  /// Plays one to three games at random moments with all possible events in between; every note must be valid. One session in four uses one
+  /// of the shipped scores, which are the first three of `all`; one game in eleven is played by players that win or block.
   static func session(_ number: Int, _ all: [ScoreRules], _ played: inout Played) -> [ScoreEvent] {
     var generator = SplitMix64(seed: seed, index: UInt64(number) << 20)
     func anyRules(_ generator: inout SplitMix64) -> ScoreRules {

@@ -36,7 +36,7 @@ private func line(of text: String) -> Int {
 }
 
 @Test(arguments: ["score", "morning", "night"])
-func `Each shipped rule file is valid and plays whole games within the measures`(_ name: String) throws {
+func `Each shipped rule file is valid and plays whole games that satisfy all measures of style`(_ name: String) throws {
   let loaded = try RuleLibrary.load("\(assets)/\(name).yaml")
   #expect(loaded.rules.name == (name == "score" ? "alina" : name))
   #expect(loaded.hash.count == 16)
@@ -50,10 +50,10 @@ func `Each shipped rule file is valid and plays whole games within the measures`
 }
 
 @Test(arguments: Variant.allCases)
-func `Games reach all measures of form at every pace, with and without human players`(_ variant: Variant) {
+func `Games satisfy all measures of form at every pace, with and without human players`(_ variant: Variant) {
   // A longer game has as many bars as six short ones.
   let games = ReferenceGames.games(variant.isLong ? amount("FORM", quick: 40, all: 200) : 200, of: variant)
-  // The score was written for games in which a line wins: docs/pace.md says by how much misère misses these three.
+  // The score was written for games in which a line wins. Misère misses these three measures; docs/pace.md says by how much.
   let missed =
     variant == .misere
     ? [
@@ -77,7 +77,7 @@ func `At every pace most bars reach their long note, and there is one at least e
 }
 
 @Test(arguments: Variant.allCases)
-func `The measures hold over two hundred reference games`(_ variant: Variant) {
+func `The music of two hundred reference games satisfies all measures of style`(_ variant: Variant) {
   var report = StyleReport()
   for record in ReferenceGames.games(200, of: variant) { report.add(record, rules: rules) }
   #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(variant): \(report.text)")
@@ -88,7 +88,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(!row.holds && row.value == "– – –")
 }
 
-@Test func `Roughness orders win, calm and threat over five hundred games`() throws {
+@Test func `Over five hundred games the roughness increases from wins to calm moves to threats`() throws {
   var report = StyleReport()
   for record in ReferenceGames.games(500, seed: 99) { report.add(record, rules: rules) }
   let win = try #require(report.roughness(of: "win"))
@@ -182,7 +182,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   }
 }
 
-@Test func `A missing rule file is reported together with the shipped ones`() {
+@Test func `The error for a missing rule file names the shipped ones`() {
   #expect(throws: ScoreFileError.self) { try RuleLibrary.load("/nowhere/none.yaml") }
   do { _ = try RuleLibrary.load("evening") } catch {
     #expect(error.description.hasPrefix("evening: no such rule file"))

@@ -223,7 +223,7 @@ private struct WiredBot {
   }
 
   @Test(arguments: ByeCode.allCases)
-  func `after each kind of bye the bot reconnects, or stops with a message`(code: ByeCode) throws {
+  func `after each reason for a bye the bot reconnects, or stops with a message`(code: ByeCode) throws {
     var wired = try WiredBot()
     try wired.begin()
     try wired.say(.bye(code, "bye", retry: 1_000))

@@ -101,7 +101,7 @@ import Testing
     #expect(written == before)
   }
 
-  @Test func `a pinned server must keep its certificate, even against a verified one`() throws {
+  @Test func `a pinned server must keep its certificate: even one signed by an authority may not replace it`() throws {
     let (host, names) = ("match.example.org", "DNS:match.example.org")
     let first = Certificate("any", names: "DNS:elsewhere.org", until: -60)
     try meet(host, first)

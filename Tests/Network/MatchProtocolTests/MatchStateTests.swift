@@ -68,7 +68,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a whole game folds to its end and its rematch`() throws {
+  @Test func `the state folded from a whole game's events has its end and its rematch`() throws {
     let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
     var state = MatchState(id: someMatch)
     func add(_ event: MatchEvent) throws { try state.append(event, body: event.body) }

@@ -30,7 +30,7 @@ struct WebTests {
     }
   }
 
-  @Test func `The score rules in the pack equal the YAML files`() throws {
+  @Test func `The score rules that are packed for the page equal the YAML files`() throws {
     let entries = try RulePack(pack).entries
     #expect(entries.map(\.reference.name) == RuleLibrary.names)
     for entry in entries {
@@ -40,7 +40,7 @@ struct WebTests {
     try expectSame(["rules"])
   }
 
-  @Test func `A damaged pack is refused with the reason`() {
+  @Test func `A damaged pack of score rules is refused with the reason`() {
     for (text, wanted) in [
       ("{", "ends too early"),
       (#"{"a":{}}"#, "a lacks its hash"), (#"{"a":{"hash":"1","rules":{}}}"#, "\"name\" is missing"),

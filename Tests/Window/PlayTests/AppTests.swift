@@ -249,7 +249,7 @@ struct AppTests {
     #expect(solve(111, in: other) == [111, 1], "at home a day that was left out is a gap")
   }
 
-  @Test("a board left open over midnight and solved after the next day's closes the gap between two streaks")
+  @Test("a missed day's puzzle joins two streaks if it was left open over midnight and is solved late")
   func lateBoard() {
     let files = Bench()
     let settings = Settings(services: files.services)

@@ -23,7 +23,7 @@ struct FreePlayTests {
     return (app, cells.map { (Double($0.place.x + $0.place.width / 2), Double($0.place.y + $0.place.height / 2)) })
   }
 
-  @Test func `mouse, two fingers and keys sound, and no cell is ever taken`() throws {
+  @Test func `mouse, two fingers and keys sound, and no cell is ever marked`() throws {
     let bench = Bench()
     let (app, cells) = try begun(bench)
     func touches() -> [String] {
@@ -54,7 +54,7 @@ struct FreePlayTests {
     #expect(app.session.game.cells.isEmpty)
   }
 
-  @Test func `free play is saved, listed by its name, shared as a link, and opened from it`() throws {
+  @Test func `free play is saved, listed by its name, shared as a link, and opened from that link`() throws {
     let bench = Bench()
     let (app, _) = try begun(bench)
     app.want(.keepPiece)

@@ -6,9 +6,9 @@ import TicTacToe
 
 @testable import Play
 
-@Suite("Letters between two windows")
+@Suite("Games by links between two windows")
 struct LettersTests {
-  /// Marks a cell and sends it; returns the link.
+  /// Marks a cell, sends the answer as a letter, and returns the letter's link.
   private static func send(_ cell: Int, _ app: App, _ bench: Bench) -> String {
     app.want(.play(Cell(cell)))
     app.want(.letter(.send))

@@ -38,7 +38,7 @@ struct MusicEditorTests {
     #expect(!app.screen.pages.ownMusic.isPlaying)
   }
 
-  @Test func `music in use changes with its dials, and its file has the rules that play`() throws {
+  @Test func `a turned dial changes the music of the running game, and the music's file has the rules in use`() throws {
     let bench = Bench()
     let app = try bench.app()
     app.screen.show(.music)
@@ -81,7 +81,7 @@ struct MusicEditorTests {
     #expect(app.screen.pages.ownMusic == OwnMusicModel())
   }
 
-  @Test func `a pasted link shows its dials and keeps the player's own until one is turned`() throws {
+  @Test func `a pasted link shows its dials; the player's own music stays saved until a dial is turned`() throws {
     let bench = Bench()
     let app = try bench.app()
     app.screen.settings.ownMusic = "night-1---------"

@@ -88,7 +88,7 @@ private final class Ear {
       now += 0.05
     }
     #expect(places == [3, 1] && now < 30)
-    // A tournament's games of one minute are in one key; these two have the keys of their own ids.
+    // Games of a tournament that begin in one minute have the same key. The keys of these two games follow from their ids.
     for (state, marks) in [(lost, [4, 2, 3]), (won, [0, 1, 2])] {
       let record = Record(of: state, tonics: rules.tonics.count)
       let all = Rendition(of: record, rules: rules)

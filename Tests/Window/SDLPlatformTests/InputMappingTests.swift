@@ -50,7 +50,7 @@ import Testing
     #expect(mapping.inputs(for: event) == [.composing("に")])
   }
 
-  @Test("A hidden window wakes up for time, not for pictures")
+  @Test("A hidden window wakes up for updates, not for pictures")
   func hidden() {
     // A hidden window (no picture) sleeps until the music's update at 0.25 s; a shown one wakes up for its next picture.
     #expect(SDLPlatform.wake(picture: nil, update: 0.25, lastPicture: 0) == 0.25)
@@ -110,7 +110,7 @@ import Testing
     #expect(mapping.inputs(for: event) == [.pointerUp(x: 100, y: 25, isTouch: true), .pointerLeft])
   }
 
-  @Test("A tilted stick is one step, and the next only after its return to the centre")
+  @Test("A tilted stick makes one step, and the next step only after the stick was back in the centre")
   func stick() {
     var mapping = InputMapping()
     func lean(_ value: Int16) -> [InputEvent] {

@@ -16,7 +16,7 @@ struct AnimatorTests {
     }
   }
 
-  @Test("the in-out easings are symmetric about their middle; the easing back overshoots by a tenth")
+  @Test("the in-out easings are symmetric about their middle; the easing `back` overshoots by a tenth")
   func character() {
     for both in [Easing.cubicInOut, .sineInOut] {
       for step in 1..<100 {

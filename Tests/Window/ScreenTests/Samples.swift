@@ -135,7 +135,7 @@ enum Samples {
     return 11 + (octave + (degree - wrapped) / 7) * 12 + scale[wrapped]
   }
 
-  /// The nearest triad tone below.
+  /// The nearest tone of the triad below the pitch `midi`.
   static func bell(below midi: Int) -> Int {
     var t = midi - 1
     while ![11, 2, 6].contains(t % 12) { t -= 1 }

@@ -128,7 +128,7 @@ struct PhraseTests {
     let whole = NSRange(code.startIndex..., in: code)
     let said = Set(
       pattern.matches(in: code, range: whole).compactMap { Range($0.range(at: 1), in: code).map { String(code[$0]) } })
-    // Some names are assembled, such as "manner" and a level.
+    // Some phrases have names that are put together in the code, such as "manner" and a level.
     for phrase in Phrase.allCases where !["manner", "sign", "what"].contains(where: phrase.rawValue.hasPrefix) {
       #expect(said.contains("\(phrase)"), "\(phrase)")
     }

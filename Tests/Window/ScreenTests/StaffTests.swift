@@ -16,7 +16,7 @@ struct StaffTests {
     return Bar(index: 0, kind: .move, ply: 1, voice: .first, start: .zero, pairs: pairs, cut: nil)
   }
 
-  @Test("octave signs touch neither their note heads nor the low notes, for any T")
+  @Test("octave signs touch neither their note heads nor the low notes, for any notes of voice T")
   func octaves() {
     let staff = StaffView(context: Samples.screen().context)
     staff.frame = Rect(0, 0, 1_200, 210)

@@ -45,7 +45,7 @@ import TicTacToe
     #expect(log.intents == [.tournament(.enter(code: "K7Q2XD"))])
   }
 
-  @Test func `a screen reader reads place, name, points, the double win and a pause of each row`() {
+  @Test func `a screen reader reads each row: place, name, points, a win that counts double, a pause`() {
     let (screen, _) = screen(Samples.tournament(.running))
     let words = screen.accessible(hidden: true).filter { $0.role == "paragraph" }.map(\.name)
     #expect(words.contains("Place 1: guest-Player-1, points: 57, next win counts double"))
@@ -102,7 +102,7 @@ import TicTacToe
     #expect(!spoken.contains { $0.hasPrefix("The tournament is over") })
   }
 
-  @Test func `at the end the first three have the column of the link on a projector`() throws {
+  @Test func `on a wide page the first three players stand in the column of the link at the end`() throws {
     let (screen, _) = screen(Samples.tournament(.running, isOrganiser: true), width: 1_920)
     func x(_ place: Int) throws -> Int {
       try #require(screen.accessible(hidden: true).first { $0.name.hasPrefix("Place \(place):") }).place.x

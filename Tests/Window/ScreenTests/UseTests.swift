@@ -161,7 +161,7 @@ struct UseTests {
     #expect(all.map { $0.isUsable } != other.map { $0.isUsable })
   }
 
-  @Test("spectators are told of a needed touch, and all players of a lost server")
+  @Test("spectators are told that the sound needs a touch, and everybody that the server is lost")
   func firstTouch() {
     let screen = Samples.screen()
     screen.model = Samples.model([])

@@ -72,7 +72,7 @@ struct FreePlayTests {
     #expect(session.isFreePlayOver)
     session.beginFreePlay()
     #expect(session.rulesInForce.scale != scale && session.freePlay?.touches.isEmpty == true)
-    // After a newer game nothing is touched.
+    // A touch has no effect once a game has begun.
     session.newGame(Participants(x: person, o: person))
     session.touch(Square(4), as: .x)
     #expect(session.freePlay == nil && session.game.cells.isEmpty)

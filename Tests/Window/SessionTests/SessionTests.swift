@@ -480,7 +480,7 @@ import Tintinnabuli
     #expect(looks < 160)
   }
 
-  @Test("While paused, no events of passing time are posted")
+  @Test("While the session rests, no music of the passing time is posted")
   func resting() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)

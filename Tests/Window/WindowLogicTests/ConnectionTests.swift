@@ -59,7 +59,7 @@ extension TableTests {
     #expect(window.want(.play(Cell(4))).contains(.command(.move(TestWindow.m, Cell(4)))))
   }
 
-  @Test("an interrupted match is searched for on the board, also with a room's address")
+  @Test("while an interrupted match is searched for, the board stays open, even if the address names its room")
   func resuming() throws {
     let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
     var window = TestWindow()

@@ -260,7 +260,7 @@ import TicTacToe
     #expect(TestWindow.words(refused).count == 1)
   }
 
-  @Test func `a tournament with a set start is started once by its maker's window, and nobody else's`() {
+  @Test func `a tournament with a set start is started once, and only by its maker's window`() {
     var window = TestWindow()
     window.state.preferences.server = "127.0.0.1:4664"
     window.want(.tournament(.make(name: "Class", startsIn: 15)))

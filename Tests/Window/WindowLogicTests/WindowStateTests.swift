@@ -237,7 +237,7 @@ struct TableTests {
     }
   }
 
-  @Test("a cell of Ultimate is refused with the reason: a mark, or the board to play in")
+  @Test("a cell of Ultimate is refused with the reason: it is marked, or on another board than the one to play in")
   func ultimateRefusals() throws {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human, variant: .ultimate)))
@@ -432,7 +432,7 @@ struct TableTests {
     #expect(window.want(.rematch).contains(.refuse))
   }
 
-  @Test("after a late return a rematch is offered only for the time certain to remain")
+  @Test("after a late return a rematch is offered only as long as the server certainly accepts it")
   func lateRematch() throws {
     for (away, reason, left) in [
       (5.0, ConnectionProblem.lost, 25), (29.5, .lost, 1), (31, .lost, nil), (4, .silent, 1), (6, .silent, nil),

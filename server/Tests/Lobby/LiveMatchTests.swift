@@ -78,7 +78,8 @@ import TicTacToe
         == .refuse(.rules, "a match cannot be aborted once both have moved; resign or offer a draw"))
   }
 
-  @Test mutating func `the win over an absent side may be claimed after 40 s, 10 s after a bye, and 60 s in all`()
+  @Test
+  mutating func `a win over an absent side may be claimed after 40 s, 10 s after a bye, or after 60 s of absences`()
     throws
   {
     try play(["a1", "b1"])

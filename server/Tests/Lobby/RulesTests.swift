@@ -78,7 +78,7 @@ extension SteppedLobby {
     #expect(try world.state(next.rawValue).terms == MatchTerms(rules: .infinite))
   }
 
-  @Test func `a player's client without the capability gets no messages about the match`() throws {
+  @Test func `of a player's two clients the one that does not know the game gets no messages about the match`() throws {
     var world = try SteppedLobby()
     let a = world.named("Ann", caps: allGames), b = world.named("Bob", caps: allGames)
     let token = try #require(world.field("token", of: a, in: "token"))

@@ -9,7 +9,7 @@ import TicTacToe
 
 /// A lobby driven by hand: the test sends lines, reads lines and moves the clock; the store answers at once.
 struct SteppedLobby {
-  /// How the simulated store answers changes.
+  /// The behaviour of the simulated store when it is asked for a change.
   enum Store {
     case well
     /// The disk is full: every change fails.
@@ -60,7 +60,7 @@ struct SteppedLobby {
       configuration, store: MemoryStore { clock.wall }, clock: clock, node: "node\(seed)", seed: seed)
   }
 
-  /// Makes the next process on the store of an earlier one.
+  /// Makes a lobby that uses the store of an earlier lobby, like the next process of the server.
   init(after other: SteppedLobby, _ configuration: LobbyConfiguration = .init(), seed: UInt64) throws {
     try self.init(
       configuration, store: other.store, clock: other.clock, node: "node\(seed)", seed: seed, wall: other.clock.wall)

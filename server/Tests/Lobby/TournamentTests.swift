@@ -137,7 +137,7 @@ import TicTacToe
     #expect(world.heardAny(teacher, #""code":"not_found""#))
   }
 
-  @Test func `an address has two open tournaments; one that has ended, and another address, do not count`() throws {
+  @Test func `an address may have two open tournaments; ended ones and those of other addresses do not count`() throws {
     var world = try SteppedLobby()
     func host(_ n: Int, from address: String?, _ world: inout SteppedLobby) throws -> String? {
       let id = world.connect(from: address)
@@ -151,7 +151,7 @@ import TicTacToe
     #expect(try host(2, from: "192.0.2.1", &world) != nil)
     #expect(try host(3, from: "192.0.2.1", &world) == nil)
     #expect(try host(4, from: "192.0.2.2", &world) != nil)
-    // The server's own machine has no address.
+    // A connection from the server's own machine has no address, and so no limit.
     for n in 5...7 { #expect(try host(n, from: nil, &world) != nil) }
     let teacher = world.login("Teacher", caps: Self.caps)
     world.type(teacher, order("end", first, #","secret":"s1""#))

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// The faults of a cluster; those of a node strike a random one.
+/// The faults of a cluster; a fault of a node strikes a random node.
 enum ClusterFault: Hashable {
   case kill, stop, killDatabase, drain
   /// Packets between a node and the database are lost, or refused; clients still reach the node.
@@ -139,7 +139,7 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      // End the sessions eight times only: no match starts meanwhile, and the existing matches end.
+      // End the sessions eight times only: no match can start meanwhile, so that in the end none would be left.
       for _ in 0..<8 {
         if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(

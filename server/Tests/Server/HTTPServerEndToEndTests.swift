@@ -56,12 +56,10 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `each address has its own limit of connections, whatever they request`()
-    async throws
-  {
+  @Test func `each address has its own limit of connections, whatever they request`() async throws {
     let server = try await server(mostPerAddress: 3)
     let mine = try (0..<3).map { _ in try RawPeer(server.port) }
-    // The reply on the third connection shows that this one and those before it are accepted.
+    // The reply on the third connection shows that all three connections are accepted.
     mine[2].send(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     _ = try mine[2].wait("200 OK")
     let more = try RawPeer(server.port)

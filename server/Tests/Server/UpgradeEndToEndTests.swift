@@ -10,7 +10,7 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Tests of a server on data of the second design: its schema, two guests in a live match, and a finished match.
+/// Tests of a server on data with an earlier schema: two guests in a live match, and a finished match.
 @Suite(.serialized) struct UpgradeEndToEndTests {
   private let m = someID(17)
   private let tokens = ["the resume token of x", "the resume token of o"]
@@ -62,7 +62,7 @@ import TicTacToe
     #expect(try store.accounts().contains { $0.name == "guest-x" && $0.lost == 1 })
   }
 
-  @Test func `a SQLite file of the second design is upgraded with live matches, sessions and histories`() throws {
+  @Test func `a SQLite file with schema version 4 is upgraded with live matches, sessions and histories`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/matches.sqlite"
     do {
@@ -97,7 +97,8 @@ import TicTacToe
     try check(try SQLiteStore(path: path))
   }
 
-  @Test func `a PostgreSQL database of the second design is upgraded with live matches, sessions and histories`() throws
+  @Test func `a PostgreSQL database with schema version 6 is upgraded with live matches, sessions and histories`()
+    throws
   {
     let url = try PostgresTestBed.shared.freshURL()
     do {

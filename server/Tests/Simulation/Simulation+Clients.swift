@@ -113,7 +113,7 @@ extension Simulation {
     let live = clients[i].model.matches.values.filter { $0.state.phase == .live && $0.you != nil }.sorted {
       $0.state.id < $1.state.id
     }
-    // On average a player leaves at every thirtieth call without a match, and at every three-hundredth in a match.
+    // A player leaves on average at every thirtieth call of this function without a match, at every three-hundredth in a match.
     if options.absences, !isCalm, random.below(live.isEmpty ? 30 : 300) == 0 { return leave(i) }
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
     if !isCalm { return idle(i) }

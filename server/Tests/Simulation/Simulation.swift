@@ -40,7 +40,8 @@ struct Simulation {
     var pace: Double?
     /// Called at the end of each virtual day, as days can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
-    // A test switches one of the following five parts of the design off:
+    // The next five properties are parts of the design; a test switches one of them off.
+    //  Whether the store checks the length of a log.
     /// Whether the store checks the length of a log.
     var checksLength = true
     /// Whether the store registers a node as a follower before it reads the match for it.

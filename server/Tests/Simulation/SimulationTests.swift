@@ -80,14 +80,13 @@ private struct Results: Sendable {
     "ban", "ok", "saw move", "saw gone", "saw back", "saw end", "saw draw", "saw rematch",
   ]
 
-  @Test func `no seed of the simulated world breaks a promise`() async throws {
+  @Test func `no seed of the simulated world violates a guarantee`() async throws {
     let seeds = seeds("SIM_SEED", quick: 50, all: 2000)
     let results = try await simulate(seeds, SimulationTests.oneNode)
     check(results, seeds, "SIM_SEED", had: SimulationTests.common)
   }
 
-  @Test func `no seed of three nodes that crash, stop and lose their store or their notifications breaks a promise`()
-    async throws
+  @Test func `no seed of three nodes that fail or lose their store or notifications violates a guarantee`() async throws
   {
     let seeds = seeds("SIM_CLUSTER_SEED", quick: 50, all: 300)
     let results = try await simulate(seeds, SimulationTests.threeNodes)
@@ -96,7 +95,7 @@ private struct Results: Sendable {
   }
 
   /// Seeds, out of twenty thousand, that found faults in the lobby of 25 and 27 November 2026.
-  @Test(.long) func `seeds of simulated worlds that once broke a promise no longer break one`() async throws {
+  @Test(.long) func `seeds of simulated worlds that once violated a guarantee no longer do`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])
     }
@@ -105,7 +104,7 @@ private struct Results: Sendable {
     }
   }
 
-  @Test(arguments: [1, 3]) func `a hostile client breaks no promise to the others`(nodes: Int) async throws {
+  @Test(arguments: [1, 3]) func `a hostile client violates no guarantee to the others`(nodes: Int) async throws {
     let seeds = seeds("SIM_HOSTILE_SEED", quick: 6, all: 300)
     let results = try await simulate(seeds) { seed in
       var options = nodes == 1 ? Simulation.Options() : SimulationTests.threeNodes(seed)
@@ -186,9 +185,7 @@ private struct Results: Sendable {
     options.lobby.compareEvery = 1 << 40
   }
 
-  @Test func `no repair is needed if no notification is lost, and the checks detect a lost one that is not repaired`()
-    throws
-  {
+  @Test func `if no notification is lost no repair is needed; a lost one without a repair is detected`() throws {
     #expect(try !isNoticed(1...6) { isAtPeace(&$0) })
     #expect(
       try isNoticed(1...6) {

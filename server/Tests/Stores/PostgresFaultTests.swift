@@ -217,7 +217,8 @@ import TicTacToe
     }
   }
 
-  @Test func `connections share sessions, as in a pooler, if one has the name set on another or lacks its own`() throws
+  @Test func `connections share sessions if the second sees the first's name, or the first no longer sees its own`()
+    throws
   {
     #expect(try PostgresStore.sharesSessions("a", other: "a") { nil })
     #expect(try PostgresStore.sharesSessions("a", other: nil) { nil })

@@ -111,7 +111,7 @@ import TicTacToe
     }
   }
 
-  @Test func `matches of the second design continue with their logs and are adopted by another node`() throws {
+  @Test func `matches of schema version 6 continue with their logs and are adopted by another node`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
@@ -211,7 +211,7 @@ import TicTacToe
 
   // MARK: lost answers
 
-  @Test func `a move whose connection ends after sending is unknown, and the store continues by itself`() throws {
+  @Test func `a connection that ends after sending leaves a move's outcome unknown, and the store continues`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -246,8 +246,9 @@ import TicTacToe
     #expect(store.apply([unit, move(n, after: 1)]) == [.applied([:]), .applied([n: ["a"]])])
   }
 
-  @Test
-  func `a unit whose connection ends during the second round trip is unknown, and stored whole or not at all`() throws {
+  @Test func `if a connection ends in the second round trip, the outcome is unknown, and the unit whole or absent`()
+    throws
+  {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }

@@ -392,7 +392,7 @@ extension StoreArchive {
 }
 
 @Suite struct StoreArchiveTests {
-  @Test func `an archive is read line by line without line ends, and imported in pieces`() throws {
+  @Test func `the lines of an archive are read without their line ends, and an archive is imported in pieces`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/archive"
     let long = String(repeating: "x", count: 200_000)

@@ -33,7 +33,7 @@ struct MemoryContent {
 
   let isShared: Bool
   let clock: @Sendable () -> Int64
-  /// The node that asks or asked last, which counts as living; `nil` between the questions of a shared store.
+  /// The node that asks, or that asked last; it counts as living. `nil` between the questions of a shared store.
   var asker: NodeID?
 
   var accounts: [Int64: AccountRecord] = [:]
