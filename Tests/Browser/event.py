@@ -99,7 +99,7 @@ class Tournament:
 def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
-    # Replaces the former file of the same kind.
+    # The file may replace an earlier one of the same kind: waits a second, and takes the newest.
     found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)])
     time.sleep(1)
     with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:

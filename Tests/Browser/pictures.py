@@ -92,7 +92,7 @@ def grey(path):
 
 
 def distances(ours, theirs, box):
-    """The squared differences between a box of our picture and theirs, for each shift of up to `REACH` pixels."""
+    """The squared differences between the content of a box in the pictures `ours` and `theirs`, for each shift of up to `REACH` pixels."""
     left, top, right, bottom = box
     part = ours[top:bottom, left:right]
     reach = range(-REACH, REACH + 1)

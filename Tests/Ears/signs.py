@@ -43,7 +43,7 @@ def hertz(pitch):
 
 
 def glint(x, moment, pitches):
-    """The rise in dB of the glint's sidebands at a pair's onset."""
+    """The rise in dB of the sidebands of the glint (the effect that marks a mistake) at a pair's onset."""
     sides = [CARRIER + sign * hertz(pitch) for pitch in pitches for sign in (-1, 1)]
     before, after = spectrum(x, moment - 0.36, 0.25), spectrum(x, moment + 0.005, 0.1)
     heard = [sum(power(s, f, 15) for f in sides) for s in (before, after)]

@@ -104,7 +104,6 @@ package final class Child: Sendable {
     return end.status
   }
 
-  /// Whether the child still runs.
   package var isRunning: Bool { status == nil }
 
   /// Sends a signal, unless the child has ended.

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(.needs("ffmpeg"))
-  func `a film that a full disk refuses ends with one line and a status of failure, and leaves no file`() throws {
+  func `making a film on a full disk ends with one line and a status of failure, and leaves no file`() throws {
     try check("alina-score", [["film", "game.pgn", "--out", "a.mp4", "--size", "320x320"]])
   }
 

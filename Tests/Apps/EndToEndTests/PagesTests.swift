@@ -69,7 +69,7 @@ struct PagesTests {
       try desk.press("Escape")
       try desk.wait(page: "board")
     }
-    // Chooses a human opponent (one step left of Pip, whom an option had set) and a clock of five minutes a side.
+    // Chooses a person as the opponent (one step left of Pip, the opponent set by `--level 1`) and a clock of five minutes a side.
     try desk.press("n")
     try desk.wait(page: "new-game")
     try desk.walk(to: "Opponent (Pip is the easiest, Alina never loses)", by: "Tab")
@@ -224,7 +224,7 @@ struct PagesTests {
     #expect(record.game.moves.map(\.name) == ["b2"])
   }
 
-  @Test("Export the music writes sound, MIDI, notation, a page and the game", .long)
+  @Test("Exporting the music writes sound, MIDI, notation, a page and the game", .long)
   func keep() throws {
     let desk = try WindowProgram(["--level", "person", "--piano", "modal"])
     for cell in ["a1", "a2", "b2", "b1", "c3"] { try desk.click(cell) }

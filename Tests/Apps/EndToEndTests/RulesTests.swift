@@ -114,7 +114,7 @@ struct RulesTests {
     let heard = try Recording(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
-    // The file has 24 bits per sample.
+    // The rendered file has 24 bits per sample: its samples may differ by rounding.
     var worst: Float = 0
     for frame in 0..<count {
       let left = abs(heard.samples[2 * frame] - rendered.frames[frame].x)

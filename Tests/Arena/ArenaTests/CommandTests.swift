@@ -93,7 +93,7 @@ import TicTacToe
     #expect(wrong.code == 2 && wrong.err.contains("line 2, column 1"))
   }
 
-  @Test func `files are overwritten only with --force, and PGN needs no file of games`() throws {
+  @Test func `files are overwritten only with --force, and --pgn works without a file of games`() throws {
     try Support.withFolder { folder in
       let arguments = ["run", "--x", "random", "--o", "perfect", "--games", "10", "--out", folder + "/a"]
       #expect(try Support.run(arguments).code == 0)

@@ -95,7 +95,7 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // Only late engines are measured; the others must act before their time is over, on any machine.
+    // Only the modes that are late on purpose have a short time for a move. The others must fail before their time is over, on any machine.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")

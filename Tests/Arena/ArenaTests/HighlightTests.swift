@@ -47,7 +47,7 @@ import TicTacToe
     }
   }
 
-  @Test func `games after the verdict of a test are not chosen`() throws {
+  @Test func `games after the verdict of a sequential test are not chosen`() throws {
     var configuration = try Support.match("levels:4", "levels:3", games: 20_000, seed: 7)
     configuration.sprt = SPRT(elo0: 0, elo1: 30)
     var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)

@@ -333,7 +333,7 @@ import TicTacToe
     }
   }
 
-  @Test func `menace learns to draw against perfect and to beat random`() throws {
+  @Test func `menace learns to draw against the perfect player and to beat the random one`() throws {
     var drawing = MenaceTraining(Menace())
     drawing.train(against: [SimpleOpponent.perfect], games: 10_000, seed: 1, measuringEvery: 500)
     #expect(try #require(drawing.curve.first).againstPerfect < 0.1)

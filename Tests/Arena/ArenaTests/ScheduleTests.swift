@@ -229,7 +229,7 @@ extension MeetingGraph {
     }
   }
 
-  @Test func `a book of games is a book of openings`() throws {
+  @Test func `the games of a PGN book serve as openings`() throws {
     try Support.withFolder { folder in
       let book = "[Event \"a\"]\n\n1. b2 a1 *\n\n[Event \"b\"]\n[SetUp \"1\"]\n[FEN \"X1O/3/3 x\"]\n\n2. b2 *\n"
       try book.write(toFile: folder + "/book.pgn", atomically: true, encoding: .utf8)

@@ -247,11 +247,11 @@ import Testing
     "", "elo0=0", "elo0=5,elo1=5", "elo0=9,elo1=5", "elo0=0,elo1=x", "elo0=0,elo1=nan", "elo0=0,elo1=5,alpha=0",
     "elo0=0,elo1=5,alpha=0.5", "elo0=0,elo1=5,model=binomial", "elo0=0,elo1=5,gamma=1", "elo0=0,elo1=2000", "elo0",
   ])
-  func `an invalid test is refused`(text: String) {
+  func `an invalid sequential test is refused`(text: String) {
     #expect(throws: ArenaError.self) { try SPRT(text) }
   }
 
-  @Test func `a test ends a match at the same pair for any number of threads`() throws {
+  @Test func `a sequential test ends a match at the same pair for any number of threads`() throws {
     try Support.withFolder { folder in
       var configuration = try Support.match("levels:4", "levels:3", games: 20_000)
       configuration.sprt = try SPRT("elo0=0,elo1=30")
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `the exact pairs of random against random match the golden file`() throws {
+  @Test func `the exact chances of pair scores of random against random match the golden file`() throws {
     let golden = StatisticsTests.facts["pentanomial_exact"] as! [String: [String: Any]]
     let expected = golden["random vs random"]?["pair_score_0_0.5_1_1.5_2"] as! [String]
     let random = try #require(try PlayerSpec("random").memoryless(in: .classic))

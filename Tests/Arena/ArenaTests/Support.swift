@@ -38,7 +38,6 @@ enum Support {
     return Output(code: result.status, out: result.out, err: result.errors)
   }
 
-  /// Runs a shell command to its end.
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
 
   /// Copies the program to a folder with `cp`: a file written by this process could be open in a child that another test

@@ -124,7 +124,9 @@ import TicTacToe
     #expect(report.games == 8 && report.forfeits.isEmpty, "\(report.forfeits)")
   }
 
-  @Test func `our players of a variant have the same bytes for any number of threads, and resume`() throws {
+  @Test func `a run of our players of a variant has the same bytes for any number of threads and after a resume`()
+    throws
+  {
     try Support.withFolder { folder in
       for (variant, names) in [
         (Variant.infinite, ["levels:3", "perfect"]), (.infinite, ["trap", "win_block"]),

@@ -210,7 +210,7 @@ import TicTacToe
   }
 
   @Test(arguments: Variant.allCases.filter { !$0.isImplied })
-  func `a book of PGN games begins every pair of games of its own variant`(variant: Variant) throws {
+  func `every pair of games begins with an opening from a PGN book of its variant`(variant: Variant) throws {
     try Support.withFolder { folder in
       var generator = SplitMix64(seed: 8)
       var games: [Game] = []
@@ -324,7 +324,7 @@ import TicTacToe
     (Variant.infinite, "levels:3", "perfect", "H0"), (.infinite, "levels:6", "levels:3", "H1"),
     (.ultimate, "mcts:200", "random", "H1"),
   ])
-  func `a sequential test ends a run of a variant, and a resume with the same bytes`(
+  func `a sequential test ends a run of a variant, and a resumed run has the same bytes`(
     variant: Variant, a: String, b: String, verdict: String
   ) throws {
     try Support.withFolder { folder in

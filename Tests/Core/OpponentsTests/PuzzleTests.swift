@@ -20,7 +20,7 @@ import TicTacToe
   }
 
   @Test(arguments: Puzzle.Kind.all)
-  func `exactly one move reaches a puzzle's goal, and the answer continues it to the end of the game`(kind: Puzzle.Kind)
+  func `exactly one move reaches a puzzle's goal, and the answer continues from that move to the end`(kind: Puzzle.Kind)
   {
     var random = SplitMix64(seed: 5)
     let solver = UltimateSolver(entries: 1 << 16)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Today's board")
 struct DailyBoardTests {
-  @Test("on every day of ten years a single move is right, with the weekday's kind of goal")
+  @Test("on every day of ten years only one move is right, and the goal is of the weekday's kind")
   func days() {
     for day in 20_000..<23_650 {
       guard ![1, 3, 5].contains((day + 3) % 7) else { continue }
@@ -26,7 +26,7 @@ struct DailyBoardTests {
     #expect(Set((20_000..<20_364).map { DailyBoard(day: $0).state }).count > 200, "too often the same")
   }
 
-  @Test("on three days a week the board is of a longer game, and a single move wins it, though not at once")
+  @Test("on three days a week the board is of a longer game, and only one move wins, though not at once")
   func longerGames() {
     for day in 20_000..<20_070 {
       let board = DailyBoard(day: day)

@@ -4,7 +4,7 @@ import TicTacToe
 
 @testable import Records
 
-@Suite("Games by letters") struct LetterTests {
+@Suite("Games by letters (links)") struct LetterTests {
   /// A letter with a game of random moves: at most `plies`, fewer if the game ends before.
   private static func game(_ variant: Variant, plies: Int, seed: UInt64) throws -> Letter {
     var random = SplitMix64(seed: seed)
@@ -23,7 +23,9 @@ import TicTacToe
     "a" + String(repeating: "\u{301}", count: 3_000),
   ]
 
-  @Test(arguments: Variant.allCases) func `a letter survives its link, whatever its text`(variant: Variant) throws {
+  @Test(arguments: Variant.allCases) func `a letter is read back from its link, whatever its text`(variant: Variant)
+    throws
+  {
     for (index, text) in LetterTests.texts.enumerated() {
       var letter = try LetterTests.game(variant, plies: index, seed: UInt64(index))
       letter.write(text)

@@ -6,9 +6,7 @@ import TicTacToe
 @testable import Records
 
 @Suite("Links of games") struct RecordLinkTests {
-  @Test func `a full record survives its link, which needs no escaping in a URL`()
-    throws
-  {
+  @Test func `a full record is read back from its link, which needs no escaping in a URL`() throws {
     let record = try RecordTests.full()
     let link = try #require(record.link)
     #expect(link.utf8.allSatisfy { Record.isNameByte($0) || $0 == UInt8(ascii: "-") })
@@ -16,7 +14,7 @@ import TicTacToe
     #expect(link.utf8.count < 500, "\(link.utf8.count)")
   }
 
-  @Test func `the empty game and every short one survive their links of about two hundred characters`() throws {
+  @Test func `empty and short games are read back from their links of about two hundred characters`() throws {
     var random = SplitMix64(seed: 18)
     var longest = 0
     for _ in 0..<40 {

@@ -109,8 +109,8 @@ import Testing
   }
 }
 
-@Suite("Classic as rules") struct ClassicRulesTests {
-  @Test func `the classic rules have the same game tree as the position`() {
+@Suite("Classic as a set of rules") struct ClassicRulesTests {
+  @Test func `the rules of Classic give the known numbers of move sequences`() {
     let totals = (0...9).map { Classic.perft(Classic.start, depth: $0) }
     #expect(totals == [1, 9, 72, 504, 3_024, 15_120, 54_720, 148_176, 200_448, 127_872])
   }

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `exactly the boards reached by legal play are reachable`() {
+  @Test func `exactly the boards that legal play reaches count as reachable`() {
     var reached: Set<Position> = [.start]
     var row = [Position.start]
     while !row.isEmpty {
@@ -75,7 +75,7 @@ import Testing
     #expect(game.drawOffer == nil && game.end == GameEnd(outcome: .draw, termination: .agreement))
   }
 
-  @Test func `undo takes back a move together with the end and the awakening that it caused`() throws {
+  @Test func `undo takes back a move together with the end and the awakening (sure win) that it caused`() throws {
     var game = Game()
     #expect(game.undo() == nil)
     for name in ["a1", "b1", "a2", "c1"] { try game.play(Square(name: name)!) }

@@ -43,7 +43,7 @@ import TicTacToe
   #expect(moves > 10_000)
 }
 
-@Test func `T is a triad tone of its M in every bar of every game, except at an awakening`() {
+@Test func `T is a triad tone of its M in every bar of every game, except at an awakening (a sure win)`() {
   var single = rules
   single.melody.candidates = 1
   var games = 0
@@ -82,8 +82,8 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // The bars of the arch (the music after the end) are left out, as they slow down. Only its last bar before the final note is checked,
-      // in which short notes last 0.8 s.
+      // Of the bars of the arch (the music after the end), which slow down, only the last one before the final note is checked; its short
+      // notes last 0.8 s.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }

@@ -125,7 +125,9 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   #expect(conducted(calm).conductor.music.bars.last?.signs == ["calm"])
 }
 
-@Test func `A win ends with the winner's first three cells, then the tonic; a human's loss with T alone`() throws {
+@Test func `A win ends with the notes of the winner's first three cells, then the tonic; a human's loss with T alone`()
+  throws
+{
   let game = try game("a1 b2 a3 a2 c3 c2")  // O wins the middle row
   #expect(game.end?.outcome == .win(.o))
   var record = Record(game: game)
@@ -135,7 +137,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   // The melody ends on the notes of b2, a2 and c2, an octave lower as O plays.
   let end = win.flatMap(\.melody).suffix(4).map(\.midi)
   #expect(end.dropLast() == [4, 3, 5].map { rules.cells[$0].midi - 12 }[...])
-  // The last note is the tonic nearest to the motto's end, over the low tonic.
+  // The last note is the tonic that is nearest to the note before it, over the low tonic.
   #expect(end.last.map { $0 % 12 == 11 && abs($0 - end[2]) <= 6 } == true)
   #expect(win.last?.pairs.map { $0.bass.map(\.pitch) } == [rules.drone.notes])
   #expect(win.last?.pairs.last?.t.map { $0.pitch.midi % 12 } == 2)

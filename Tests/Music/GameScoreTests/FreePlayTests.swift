@@ -52,8 +52,7 @@ struct FreePlayTests {
     }
   }
 
-  @Test
-  func `what was played comes back softly soon after it, at most twice in each octave, and then there is silence`()
+  @Test func `soft echoes of the touches begin soon after them, at most two in each octave, and then there is silence`()
     throws
   {
     var conductor = GameConductor(seed: 1, rules: rules)

@@ -42,7 +42,7 @@ import TicTacToe
     }
     #expect(tonics.joined(separator: " ") == expected)
   }
-  // Without an awakening or a draw a session keeps its tonic for three games.
+  // Without an awakening (a sure win) or a draw a session keeps its tonic for three games.
   var station = Station()
   let places = (0..<10).map { _ in
     defer { station = station.next(goesOn: false, draw: nil, of: 10) }
@@ -69,7 +69,7 @@ private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.
 }
 
 @Test(arguments: 0..<12, [-2, 2])
-func `On every tonic T stays in the triad and the drone on its pitch class`(
+func `On every tonic T stays in the triad, and all low tones are the tonic`(
   _ semitone: Int, _ octaves: Int
 ) throws {
   var far = rules

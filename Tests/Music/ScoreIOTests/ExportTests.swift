@@ -112,7 +112,7 @@ func `A MIDI file has the render's onsets and bars, and ends with all keys and p
     let file = ReadMIDI(bytes)
     #expect(file.tracks[0].first?.bytes == [0xFF, 0x03, 14] + Array("Ingrid - Zo".utf8) + [0xEB, 0x20, 0x3F])
     #expect(file.tracks[0].first { $0.bytes.starts(with: [0xFF, 0x51]) }?.tick == 0)
-    // Each bar of the score begins with a marker and, unless it is silent, a bar of the file.
+    // Each bar of the score begins with a marker in the file and, unless the bar is silent, with a time signature.
     let markers = file.tracks[0].filter { $0.bytes.starts(with: [0xFF, 0x06]) }
     #expect(markers.count == rendition.bars.count)
     for (marker, bar) in zip(markers, rendition.bars) { #expect(abs(marker.seconds - bar.start.seconds) < 0.000_1) }

@@ -175,7 +175,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("a match of 100 gives the other sound's envelope, a match of 0 changes no bit")
+  @Test("the parameter match gives the sound the other sound's envelope at 100, and changes no bit at 0")
   func matching() {
     let carrier = Signal.sine(123.47, 192_000, amplitude: 0.1)
     let model = Signal.sine(660, 192_000, amplitude: 1).enumerated().map {
@@ -302,7 +302,7 @@ struct ReverbTests {
 
 @Suite("The limiter and the dither")
 struct OutputTests {
-  @Test("the limiter holds peaks at its ceiling, touches nothing under it, and begins and ends without a click")
+  @Test("the limiter holds peaks at its ceiling, changes nothing below it, and begins and ends without a click")
   func limiter() {
     let bench = Bench<Limiter>()
     let soft = Signal.noise(9_600, amplitude: 0.7)

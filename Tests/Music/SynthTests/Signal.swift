@@ -45,7 +45,6 @@ extension Limiter: AudioNode {
   /// Has no effect.
   public mutating func set(_ parameters: Parameters) {}
 
-  /// Resets to the initial state.
   public mutating func reset() { self = Limiter(sampleRate: 48_000) }
 }
 

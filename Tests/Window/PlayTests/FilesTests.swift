@@ -12,7 +12,7 @@ import TicTacToe
 
 @Suite("Saved games, and the pieces and films made of them")
 struct FilesTests {
-  @Test("one film is made at a time; its button shows the progress, stops it, and makes the next")
+  @Test("one film is made at a time; its button shows the progress, stops the film, and makes the next one")
   func film() throws {
     let bench = Bench()
     let app = try bench.app()

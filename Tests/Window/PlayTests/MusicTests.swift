@@ -46,7 +46,7 @@ private final class Ear {
       return scale.tonicSpelling.letterName == letter && scale.tonic == bed.midi % 12
     }
 
-    // The previous game had an awakening, so the running game is in D; the opened record is in F♯.
+    // The previous game had an awakening (a sure win), so the running game is in the next key, D; the opened record is in F♯.
     for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
       session.play(try #require(Variant.classic.cell(named: name)))
     }

@@ -24,7 +24,9 @@ import TicTacToe
     press(bench, app, digit(cell.index % 9))
   }
 
-  @Test func `ten puzzles in a row are chosen, solved and heard by keys alone, and are kept over a restart`() throws {
+  @Test func `ten puzzles in a row are chosen, solved and announced with keys alone, and are kept over a restart`()
+    throws
+  {
     let bench = Bench()
     let app = try bench.app()
     app.screen.settings.shownRules = "infinite misere ultimate"
@@ -60,7 +62,9 @@ import TicTacToe
     #expect(next.rating == progress.rating && next != progress)
   }
 
-  @Test func `a three-minute record is shown and saved; a file that another window has locked is unchanged`() throws {
+  @Test func `the record of three-minute runs is shown and saved; a file that another window has locked is unchanged`()
+    throws
+  {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

@@ -166,7 +166,7 @@ struct LayoutTests {
     }
   }
 
-  @Test("a dismissed notice disappears and does not return at its end")
+  @Test("a dismissed notice disappears and does not return at the end of its time")
   func takenAway() throws {
     let screen = Samples.screen()
     let size = (width: 800, height: 600)

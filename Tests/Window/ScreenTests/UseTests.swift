@@ -109,7 +109,7 @@ struct UseTests {
     #expect(screen.accessible(hidden: true).contains { $0.role == "paragraph" && $0.name == screen.text(.helpIntro) })
   }
 
-  @Test("today's board shows its goal and its outcome, and gives no help")
+  @Test("today's board shows its goal and its outcome, and offers no hint or analysis")
   func today() {
     let screen = Samples.screen()
     func status(_ moves: [Int], _ today: TodayModel) -> (main: String, detail: String, isLarge: Bool) {

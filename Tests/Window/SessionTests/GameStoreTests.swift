@@ -112,7 +112,7 @@ import TicTacToe
     #expect(try files.store.unfinished() == nil)
   }
 
-  @Test("A marker without a game is removed, and one outside the folder is ignored")
+  @Test("A marker without a game is removed, and a marker that names a file outside the folder is ignored")
   func strayMarkers() throws {
     let files = Files()
     files.content["games/unfinished"] = Array("../../etc/passwd\n".utf8)

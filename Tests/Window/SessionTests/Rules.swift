@@ -1,7 +1,6 @@
 import ScoreIO
 import Tintinnabuli
 
-/// The shipped score rules.
 let testRules: ScoreRules = {
   do {
     return try RuleLibrary.load().rules

@@ -40,7 +40,7 @@ import Tintinnabuli
     #expect(bench.posted.joined().contains { $0.kind == .note && $0.voice == .m })
   }
 
-  @Test("When silent no sound is posted, and clocks, opponents and the score continue")
+  @Test("While all voices are off no sound is posted, and clocks, opponents and the score continue")
   func silence() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -329,7 +329,7 @@ import Tintinnabuli
     #expect(session.game.moves.count == 1)
   }
 
-  @Test("A resignation ends the game and keeps its frame, and the next game may swap sides")
+  @Test("A resignation ends the game and has its frame in the record, and the next game may swap sides")
   func resignation() {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -393,7 +393,7 @@ import Tintinnabuli
     #expect(pair.game.cells == Array(session.game.cells.prefix(1)))
   }
 
-  @Test("A resumed game keeps its frames and continues after them")
+  @Test("A resumed game keeps the frames of its moves, and its later frames continue after them")
   func resuming() throws {
     let first = Bench()
     let before = first.session(x: person, o: person)

@@ -253,7 +253,7 @@ extension TableTests {
     #expect(window.state.network.phase == .room(code: "ABC234"))
   }
 
-  @Test("the page's address names the room or match shown, and neither after its end")
+  @Test("the page's address names the room or match shown, and nothing after its end")
   func places() throws {
     var window = TestWindow()
     #expect(window.state.place == "")

@@ -5,7 +5,7 @@ import TicTacToe
 
 @testable import WindowLogic
 
-@Suite("Games by letters in the window")
+@Suite("Games by letters (links) in the window")
 struct LetterGameTests {
   private static let id: UInt64 = 0x0123_4567_89ab_cdef
 
@@ -61,7 +61,7 @@ struct LetterGameTests {
     #expect(!window.want(.play(Cell(7))).contains(.refuse))
   }
 
-  @Test func `an old letter shows the saved game; a letter that contradicts it shows both games and changes neither`() {
+  @Test func `an old letter shows the saved game; a contradicting letter shows both games and changes neither`() {
     var window = TestWindow()
     let entry = LetterBox.Entry(LetterGameTests.letter([4, 0, 8]), you: .x, since: "x")
     #expect(!TestWindow.words(window.step(.letter(.old(entry)))).isEmpty)

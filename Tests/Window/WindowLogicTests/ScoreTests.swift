@@ -5,7 +5,9 @@ import TicTacToe
 @testable import WindowLogic
 
 extension TableTests {
-  @Test("after the daily puzzle, a demo or a match, the page for a new game offers the player's own game and opponent")
+  @Test(
+    "after the daily puzzle, listening or a match the new-game page offers the player's own game and opponent"
+  )
   func offered() {
     var window = TestWindow()
     let own = GameSetup(x: .human, o: .level(2), variant: .infinite)

@@ -149,7 +149,7 @@ import TicTacToe
     #expect(TestWindow.words(late) == ["\(.tournamentOver)"] && Self.count(window.effects) == 1)
   }
 
-  @Test func `a paused player is told so in one line and gets no game until Play`() {
+  @Test func `a paused player is told so in one line and gets no game until the player asks to play`() {
     var window = Self.running()
     window.step(.tick)
     let effects = window.step(.network(.tournament(Self.view(.running, status: .paused)), nil))
@@ -164,7 +164,7 @@ import TicTacToe
     #expect(window.want(.tournament(.pause)) == [Self.order(.pause)])
   }
 
-  @Test func `a lost connection keeps the table, and the waiting request is not repeated`() {
+  @Test func `a lost connection keeps the table, and the request for the next game is not repeated`() {
     var window = Self.running()
     window.step(.tick)
     window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
@@ -221,7 +221,7 @@ import TicTacToe
     #expect(window.effects.contains(.command(.forget(games[0].state.id))) && TestWindow.words(window.effects).isEmpty)
   }
 
-  @Test func `all games are asked for by player, a refused request again, and saved in the order of their beginning`()
+  @Test func `all games are requested by player, a refused request is repeated, and the games are saved in order`()
     throws
   {
     var window = Self.running()

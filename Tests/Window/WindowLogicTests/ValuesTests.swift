@@ -50,7 +50,7 @@ import TicTacToe
     #expect(local.home == GameSetup(x: .human, o: .level(3)) && local.setup != local.home)
   }
 
-  @Test func `after the daily puzzle a change of game does not bring the puzzle back`() throws {
+  @Test func `after the daily puzzle choosing another game does not bring the puzzle back`() throws {
     let own = GameSetup(x: .human, o: .level(3))
     var local = LocalGame(own)
     let board = try #require(DailyBoard(date: "2026-11-25"))
@@ -77,7 +77,9 @@ import TicTacToe
     #expect(!talk.model.isBlocked && talk.model.lines.isEmpty)
   }
 
-  @Test func `only the newest of the rooms that the player opens is shown, and a search may replace it`() throws {
+  @Test func `only the newest room that the player opens is shown, and a search for an opponent may replace it`()
+    throws
+  {
     var lobby = LobbyModel()
     var preferences = WindowState.Preferences()
     preferences.clock = "none"

@@ -292,7 +292,7 @@ struct TableTests {
     #expect(window.state.score == .init())
   }
 
-  @Test("today's board is selected by the day, solved only by the right moves, and repeated otherwise")
+  @Test("today's board is selected by the day, is solved only by the right moves, and otherwise can be tried again")
   func today() throws {
     var window = TestWindow()
     window.state.preferences.date = "2026-11-25"
@@ -405,7 +405,7 @@ struct TableTests {
     }
   }
 
-  @Test("a match without moves counts down and shows why it ended; a rematch is offered for its time only")
+  @Test("a match without moves counts down and shows why it ended; a rematch is offered only as long as it is possible")
   func clocksOfTheServer() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))

@@ -204,7 +204,7 @@ import TicTacToe
     #expect(try world[1].stored(m).away == Sides(x: true, o: true))
   }
 
-  @Test func `a player whose node shuts down is recorded as away even if no other node knew of him`() throws {
+  @Test func `a player whose node shuts down is recorded as away even if no other node knew the player`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
     world[0].move(x, m, 0, "b2")

@@ -347,7 +347,7 @@ import TicTacToe
     _ = second
   }
 
-  @Test func `draw offers: one is open at a time, each side has two, a move cancels one, an answer names its number`()
+  @Test func `draw offers: one at a time, two for each side; a move cancels the open one, an answer names the offer`()
     throws
   {
     var world = try SteppedLobby()

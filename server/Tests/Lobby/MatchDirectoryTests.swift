@@ -10,7 +10,7 @@ import Testing
 
   private func id(_ n: Int) throws -> MatchID { try #require(MatchID(rawValue: String(repeating: "\(n)", count: 12))) }
 
-  @Test mutating func `a match is loaded once for all requests that wait for it, which get it in order`() throws {
+  @Test mutating func `a match is loaded once for all requests that wait for it, which are answered in order`() throws {
     let m = try id(1)
     let isFirst = [7, 8].map { directory.awaitLoading(of: m, .request(.caughtUp(m)), for: $0) }
     #expect(isFirst == [true, false])

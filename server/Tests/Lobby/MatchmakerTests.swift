@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test mutating func `the closest in strength are paired, and anybody after 20 s`() {
+  @Test mutating func `the closest in strength are paired, and after 20 s players of any strength`() {
     #expect(matchmaker.add(ticket("a"), at(0)).isEmpty)
     #expect(matchmaker.add(ticket("b", rating: 2000), at(0)).isEmpty)
     #expect(names(matchmaker.add(ticket("c", rating: 1550), at(0))) == ["ca"])

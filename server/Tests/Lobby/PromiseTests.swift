@@ -156,7 +156,7 @@ import TicTacToe
     #expect(world.lobby.accounts.count == 1 && world.lobby.sessions.count == 1)
   }
 
-  @Test func `a bot may send 200 messages at once, as welcome says`() throws {
+  @Test func `a bot may send 200 messages at once, as the message welcome announces`() throws {
     var world = try SteppedLobby()
     let bot = world.login("bot", caps: #"["bot"]"#)
     #expect(world.heardAny(bot, #""limits":[200,200]"#))

@@ -307,7 +307,7 @@ struct SteppedNodes {
     }
   }
 
-  /// Shuts a node down in order, as for an update.
+  /// Shuts a node down properly, as for an update.
   mutating func leave(_ i: Int) throws {
     self[i].step(.drain(retry: 100))
     self[i].step(.leave)

@@ -32,7 +32,7 @@ import TicTacToe
     #expect(work.room(configuration, 9000) == 2 && work.isSettled && work.faults == [])
   }
 
-  @Test func `a matched ticket is known by its match until its connection seeks again`() throws {
+  @Test func `a matched ticket can be found by its match until its connection seeks again`() throws {
     var desk = SeekDesk()
     desk[7] = OpenSeek(ticket: try ticket("t"), isStored: true)
     #expect(desk.seeker("t") == 7 && desk.stored == ["t"])

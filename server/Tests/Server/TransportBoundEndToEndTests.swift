@@ -131,7 +131,9 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a failed reload is remembered until one succeeds, and so is the certificate's expiry`() throws {
+  @Test func `a reload of certificates counts as failed until one succeeds, and the certificate's expiry is known`()
+    throws
+  {
     let folder = TemporaryFolder()
     let tls = try ServerTLS.selfSigned(in: folder.path, names: ["localhost"])
     let key = URL(filePath: folder.path + "/self-signed.key")

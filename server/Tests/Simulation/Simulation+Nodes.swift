@@ -127,7 +127,7 @@ extension Simulation {
 
   // MARK: leaving
 
-  /// Shuts down in order: all decisions are stored before the node leaves.
+  /// Shuts a node down properly: all decisions are stored before the node leaves.
   private mutating func drain(_ i: Int) {
     guard nodes[i].lobby != nil, !isStopped(i) else { return }
     count("drain")

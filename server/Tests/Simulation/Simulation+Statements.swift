@@ -115,7 +115,7 @@ extension Simulation {
     case nil:
       within = random.below(30) == 0 ? 400 : 5
       if !options.registersFirst, case .follow(let m, _) = question {
-        // With the check switched off, the store reads the match first and registers the node as a follower later.
+        // If `registersFirst` is off, the store reads the match first and registers the node as a follower later.
         if case .match(let found)? = store.answer(.match(m)) { answer = .match(found) }
         queue.set(.lateQuestion(question), at: now + 1 + Int64(random.below(400)))
       } else {

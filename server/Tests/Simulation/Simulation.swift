@@ -26,8 +26,9 @@ struct Simulation {
     var hasHostile = false
     /// Whether an administrator bans a player.
     var bans = false
-    /// Whether no notification arrives, or every one.
+    /// Whether all notifications are lost.
     var losesNotifications = false
+    /// Whether no notification is lost.
     var notificationsArrive = false
     var lobby = LobbyConfiguration()
     /// The store of a soak, instead of one in memory.
@@ -41,7 +42,7 @@ struct Simulation {
     /// Called at the end of each virtual day, as days can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
     // The next five properties are parts of the design; a test switches one of them off.
-    //  Whether the store checks the length of a log.
+
     /// Whether the store checks the length of a log.
     var checksLength = true
     /// Whether the store registers a node as a follower before it reads the match for it.

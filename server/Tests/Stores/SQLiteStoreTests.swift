@@ -27,7 +27,7 @@ import TicTacToe
     store.apply([StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])])[0]
   }
 
-  @Test func `old logs are pruned while moves are stored, without blocking either`() throws {
+  @Test func `old logs are pruned while moves are stored, and neither blocks the other`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
     let units = (0..<1000).map { n in
@@ -265,7 +265,7 @@ import TicTacToe
     store.close()
   }
 
-  @Test func `an old file is migrated, a file for newer builds only is refused, a file that they extended is accepted`()
+  @Test func `an old file is migrated, a file for newer builds only is refused, one that they extended is accepted`()
     throws
   {
     let folder = TemporaryFolder()
@@ -449,7 +449,7 @@ extension StoreArchive {
         "\($0)".contains("the archive is incomplete")
       }
     }
-    // Archives without an end in which a match, or an account, occurs twice.
+    // These archives have no end, and a match, or an account, occurs twice in them.
     let old = [Substring(text.split(separator: "\n")[0].replacing("2", with: "1"))] + lines[1..<(lines.count - 1)]
     for i in [1, 3] {
       let other = try Bench(kind)
