@@ -22,7 +22,7 @@ package enum Limits {
   package static let code = 6
   /// The most rows of a page; 50 rows take about 8 KiB, half of `lineOut`.
   package static let page = 50
-  /// The most events of one export: the longest possible 500 take half of the bytes that a connection may leave unread.
+  /// The most events of one export: the 500 longest possible events take half of the bytes that a connection may leave unread.
   package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000

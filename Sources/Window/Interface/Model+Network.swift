@@ -99,14 +99,15 @@ package struct OnlineModel: Sendable, Hashable {
   /// Whether the match may still be aborted without a result.
   package var mayAbort = false
   package var rematch = Proposal.nobody
-  /// Whether this player's connection is lost, and whether the client reconnects automatically.
+  /// Whether this player's connection is lost.
   package var isOffline = false
+  /// Whether the client reconnects automatically.
   package var reconnects = true
   /// Whether the opponent is absent.
   package var isOpponentAway = false
   /// Whether another game may begin or the match may be left.
   package var mayLeave = false
-  /// Seconds left to ask for or accept a rematch; `nil` if impossible.
+  /// Seconds left to ask for or accept a rematch; `nil` if a rematch is impossible.
   package var rematchIn: Int? = 30
   package var mayRematch: Bool { rematchIn != nil }
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.

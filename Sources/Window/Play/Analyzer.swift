@@ -19,7 +19,7 @@ final class Analyzer {
 
   /// The number of simulations of one search: they block a browser's only thread for less than 1/60 s.
   private static let simulations = 8_000
-  /// The nodes for which one search has memory.
+  /// The number of nodes for which a search has memory.
   private static let treeSize = 1 << 18
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {

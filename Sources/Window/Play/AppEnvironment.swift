@@ -21,7 +21,7 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells whether the output is inaudible, so that the engine need not compute samples.
+  /// Tells the engine whether the output is inaudible, so that the engine need not compute samples.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether the differences in loudness are reduced.
   package var setEven: (Bool) -> Void = { _ in }

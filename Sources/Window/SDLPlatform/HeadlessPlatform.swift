@@ -16,7 +16,7 @@ package final class VirtualClock: Sendable {
   package func advance(frames count: Int) { frames.wrappingAdd(Int64(count), ordering: .acquiringAndReleasing) }
 }
 
-/// Runs a game without a window, a device and waits: the counterpart of `SDLPlatform` for pictures, scripts and tests.
+/// Runs a game without a window, a sound device or waiting: the counterpart of `SDLPlatform` for pictures, scripts and tests.
 package final class HeadlessPlatform {
   /// The clock that `run` moves.
   package let clock = VirtualClock()

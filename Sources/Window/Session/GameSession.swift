@@ -248,7 +248,7 @@ package final class GameSession {
 
   private var pliesToUndo: Int {
     let moves = game.cells.count
-    // No undo with clocks, since time cannot be given back, and in a network match, since the opponent would have to agree.
+    // With clocks there is no undo, because time cannot be given back; nor in a network match, because the opponent would have to agree.
     guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
     var side = game.mover(ofMove: moves)
     for count in 1...moves {

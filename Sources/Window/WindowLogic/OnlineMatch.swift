@@ -169,7 +169,7 @@ struct OnlineMatch: Sendable {
 
   // MARK: - For the board page
 
-  /// Seconds left to ask for or accept a rematch; `nil` if impossible.
+  /// Seconds left to ask for or accept a rematch; `nil` if a rematch is impossible.
   private func rematchIn(isOnline: Bool, at seconds: Double) -> Int? {
     guard let view, view.you != nil, isOnline, view.state.phase == .over, view.state.next == nil,
       view.state.terms.tournament == nil

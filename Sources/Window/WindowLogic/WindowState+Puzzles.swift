@@ -40,7 +40,7 @@ package enum PuzzleRequest: Sendable, Hashable {
   /// Choose a puzzle of one of these games; the store answers with the event `puzzle`.
   case next(Set<Variant>)
   case rate(Puzzle, isSolved: Bool)
-  /// Store and say the result of a three-minute run.
+  /// Store the result of a three-minute run, and show it with the player's best result as a message.
   case finish(solved: Int)
 }
 

@@ -303,7 +303,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// Begins a local game; the counts of wins go on only if the players stay the same.
+  /// Begins a local game; the counts of wins continue only if the players stay the same.
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
     isHome: Bool = false

@@ -64,7 +64,7 @@ package struct MatchEvent: Sendable, Hashable {
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
     /// A side asks for a rematch. If `next` is set, both sides have asked, and `next` is the rematch.
     case rematch(next: MatchID?)
-    /// The server has set the match aside because of its log: it is over, aborted, and without a result.
+    /// The server has annulled the match because of a fault in its log: the match is over, aborted, and without a result.
     case aside(why: String)
   }
 

@@ -39,7 +39,7 @@ final class LettersScene: PageScene {
   }
 }
 
-/// The page with the link of this player's last letter; if a letter contradicts the stored game, with the boards of letter and game.
+/// The page with the link of this player's last letter. If a letter contradicts the stored game, the page shows both boards.
 final class LetterScene: PageScene {
   private let words: FieldRow
   private let name: FieldRow

@@ -15,7 +15,7 @@ final class NetworkScene: PageScene {
   private var said: String?
   /// The offered clocks. The first stands for the default clock of the chosen game.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
-  /// The player's side in a room that this player opens, as spelled in the settings.
+  /// The choices for this player's side in a room that this player opens, as spelled in the settings.
   private static let sides = ["", "x", "o"]
 
   override var title: String { context.text(.network) }

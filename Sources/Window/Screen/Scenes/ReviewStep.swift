@@ -7,7 +7,7 @@ struct ReviewStep {
   let move: VariantMove
   /// The moves that keep the value of the position; empty if the game is not solved.
   let best: [Cell]
-  /// In a long solved game the value after the move for the opponent, with the plies to the end; else `nil`.
+  /// In Infinite the value after the move for the opponent, with the plies to the end; `nil` in a short game and in Ultimate.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }

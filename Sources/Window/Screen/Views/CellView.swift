@@ -48,7 +48,7 @@ final class CellView: View {
 
   /// The board to which a move in this cell sends the opponent, for screen readers.
   private var sending: String {
-    // The text is kept until the board changes, because a browser's page asks all 81 cells for their texts after each frame.
+    // Keep the text until the board changes: a browser's page asks all 81 cells for their texts after each frame.
     if let keptSending { return keptSending }
     let words = sendingOfTrial
     keptSending = words
