@@ -51,7 +51,7 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """The rise in dB of the octave above the triad note below M, less the rise of that note itself."""
+    """The rise in dB of the note an octave above the next triad note below M, less the rise of this triad note."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]

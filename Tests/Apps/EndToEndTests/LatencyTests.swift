@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Measures the latency from a click to its downbeat in a real window; with `LATENCY=1` over a hundred clicks.
+/// Measures the latency from a click to its downbeat in a real window; with `LATENCY=1` for more than a hundred clicks.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct LatencyTests {
   /// A drawn game, so that all nine moves are played.

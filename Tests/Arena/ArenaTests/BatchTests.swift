@@ -50,7 +50,7 @@ import TicTacToe
     #expect(blocks[6][28] == 1 && blocks[6][9..<18].allSatisfy { $0 == 0 })
   }
 
-  @Test func `a batch's player moves as in the arena`() throws {
+  @Test func `a player makes its moves in a batch as in the arena`() throws {
     let size = 3 * 9 + 4
     let bytes = try answer(
       .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))

@@ -61,7 +61,7 @@ import TicTacToe
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(output.out.utf8)) }
   }
 
-  @Test func `solve shows the position's value and distance, and a board with those of each move`() throws {
+  @Test func `solve shows value and distance of the position and, on a board, of each move`() throws {
     let output = try Support.run(["solve", "--position", "X1O/1X1/3 o"])
     #expect(
       output.out == """

@@ -224,7 +224,7 @@ import Testing
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)
     #expect(abs(two[0].elo - two[1].elo - Elo.of(score: 700.5 / 1001)) < 1e-6 && abs(two[0].elo + two[1].elo) < 1e-9)
-    // An unbeaten player's rating is finite; without games there is none.
+    // An unbeaten player's rating is finite; without games a player has no rating.
     one.statistics.asX = Tally(wins: 10, draws: 0, losses: 0)
     let never = Rating.joint([one], players: 3)
     #expect(never[0].elo.isFinite && never[0].elo - never[1].elo > 300 && !never[2].error.isFinite)

@@ -157,12 +157,12 @@ import TicTacToe
       if (score > 0.75 ? 1 : score < 0.25 ? -1 : 0) == value.rawValue { agreed += 1 }
     }
     print("the top level held the value in \(held) of \(proved), reviews saw it in \(agreed); \(index) positions drawn")
-    // Two more misses are allowed for the level, and one for the review, because the sample may be small.
+    // The level may miss two more positions than 3 in 100, and the review one more, because the sample may be small.
     #expect(100 * held >= 97 * proved - 200, "\(held) of \(proved)")
     #expect(100 * agreed >= 97 * proved - 100, "\(agreed) of \(proved)")
   }
 
-  @Test func `the exact result of Infinite agrees with many games`() throws {
+  @Test func `the exact result of Infinite agrees with the results of many games`() throws {
     let output = try Support.run(["exact", "--rules", "infinite", "--x", "levels:4", "--o", "levels:3", "--json"])
     let exact = try JSON(String(output.out.dropLast()))
     let score = try #require(exact["score"]?.number)
@@ -286,7 +286,7 @@ import TicTacToe
     }
   }
 
-  @Test func `drama of Ultimate counts won boards and free choices given to the other side`() throws {
+  @Test func `in Ultimate the measure drama counts won boards and free choices given to the other side`() throws {
     func points(_ names: [String]) throws -> Int {
       let cells = try names.map { try #require(Variant.ultimate.cell(named: $0)) }
       return Drama.ultimatePoints(of: VariantMoves(start: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2", cells: cells))

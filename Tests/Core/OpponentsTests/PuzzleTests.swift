@@ -51,7 +51,7 @@ import TicTacToe
   }
 
   @Test(arguments: [(1, 1_210.0), (2, 1_407), (3, 1_493), (4, 1_640)])
-  func `after 20 puzzles a level is rated as after 120, and from then on solves about two of three`(
+  func `after 20 puzzles the rating of a level is that after 120, and the level then solves about two of three`(
     level: Int, expected: Double
   ) throws {
     var (sum, solved, count) = (0.0, 0, 0)

@@ -263,7 +263,7 @@ extension UltimateValue {
     }
   }
 
-  @Test func `a player who looks at one board only wins that board if possible, else blocks`() throws {
+  @Test func `a player that considers a single board wins that board if possible, and else blocks`() throws {
     // X can win board a3 with c3, a cell of the top row of the whole board, or block O.
     let state = try Ultimate.state(notation: "XX7/OO7/9/O8/9/9/9/9/8X x a3")
     #expect(UltimateLevel.narrowMoves(in: state, isHasty: false).map { Variant.ultimate.name(of: $0) } == ["c9"])

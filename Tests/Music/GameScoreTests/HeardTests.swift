@@ -213,7 +213,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(listen(0, from: 60_000, seed: 4) == near)
 }
 
-@Test func `A bar's length follows the opponent's answer, or the game's pace between people`() throws {
+@Test func `A bar's length depends on the opponent's answer, or, between two people, on the game's pace`() throws {
   let game = try game("b2 a1 c1 a3 a2 c2 b3 b1 c3")
   func lengths(_ inTime: Set<Voice>, every seconds: Double) -> [Int] {
     var conductor = GameConductor(seed: 1, rules: rules)

@@ -65,7 +65,7 @@ private struct Shaker: RuleVisitor {
 }
 
 @Suite struct FuzzTests {
-  /// `FUZZ=1100000 FUZZ_SEED=2` plays more and other games, and reports every 10,000.
+  /// `FUZZ=1100000 FUZZ_SEED=2` plays more and other games, and reports after every 10,000 games.
   private static let games = amount("FUZZ", quick: 2_000, all: 20_000)
   private static let seed = UInt64(amount("FUZZ_SEED", quick: 2_026, all: 2_026))
 
@@ -78,7 +78,7 @@ private struct Shaker: RuleVisitor {
     rules.performance.softest = min(rules.performance.softest, rules.performance.range.lowerBound)
     rules.melody.candidates = 1 + rules.melody.candidates % 3
     if !rules.tonics.isEmpty { rules.tonics[0] = rules.scale.tonicSpelling }
-    // Written and read again, as only rules that pass the checks are played.
+    // Writes and reads the changed rules, because only rules that pass the checks are played.
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 

@@ -31,7 +31,7 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   #expect(events.contains { $0.kind == .note && $0.frame == .seconds(12) })
 }
 
-@Test func `An event line with a past time sounds now`() throws {
+@Test func `An event line with a past time sounds at once`() throws {
   var score = LiveScore(seed: 3, rules: rules)
   _ = score.conductor.open(at: .zero)
   _ = score.compose(try EventLine(#"{"voice": "first", "degree": 4}"#, rules: rules), now: .seconds(5))
@@ -133,7 +133,7 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
     "\(measured)")
 }
 
-/// The lines of the code block on the page about events that contains a text.
+/// The lines of the code block that contains the text `part`, on the page about events.
 private func block(_ part: String) throws -> [String] {
   let blocks = try #require(page).components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
     \.element)

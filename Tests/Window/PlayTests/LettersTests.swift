@@ -74,7 +74,7 @@ struct LettersTests {
     #expect(idasApp.screen.model.game.cells.count == 9 && idasApp.screen.model.setup.loneHuman == .o)
   }
 
-  @Test func `a damaged link, a foreign text and a letter that contradicts change nothing`() throws {
+  @Test func `a damaged link, a foreign text and a letter that contradicts the game change nothing`() throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

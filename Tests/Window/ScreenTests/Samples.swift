@@ -63,7 +63,7 @@ enum Samples {
     return screen
   }
 
-  /// A tournament with twenty players, of whom this one has the second place.
+  /// A tournament with twenty players, in which this player has the second place.
   static func tournament(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> TournamentModel {
     var model = TournamentModel()
     (model.code, model.name, model.phase, model.isOrganiser) = ("K7Q2XD", "Friday after school", phase, isOrganiser)

@@ -30,7 +30,7 @@ struct SpokenTests {
     #expect(ask("i").first?.hasPrefix("board ") == true)
   }
 
-  @Test("the next move of a match is spoken and is part of its cell's name")
+  @Test("a move chosen in advance in a match is spoken and is part of its cell's name")
   func premove() {
     let screen = Samples.screen()
     screen.model = Samples.online()

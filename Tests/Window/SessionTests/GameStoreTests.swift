@@ -137,7 +137,7 @@ import TicTacToe
     #expect(!files.store(window: 2).takeNew("b"))
   }
 
-  @Test("A worker writes one file per move, the newest wins, and a move counts as saved once written")
+  @Test("A worker writes one file per move, the newest record wins, and a move counts as saved once written")
   func keeping() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }

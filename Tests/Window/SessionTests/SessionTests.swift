@@ -296,7 +296,7 @@ import Tintinnabuli
     #expect(session.game.moves.count == 4)
   }
 
-  @Test("The same seed gives the same opponent after any undo")
+  @Test("With the same seed the opponent plays the same moves after any undo")
   func seededOpponent() {
     var games: [[Square]] = []
     for detour in [false, true] {
@@ -480,7 +480,7 @@ import Tintinnabuli
     #expect(looks < 160)
   }
 
-  @Test("While the session rests, no music of the passing time is posted")
+  @Test("While another piece plays, the music that begins by itself is not posted")
   func resting() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)

@@ -194,7 +194,8 @@ extension TableTests {
     #expect(late.firstMoveIn == (isTimed ? 0 : Limits.untimedMove / 1_000 - 560))
   }
 
-  @Test("while the player waits for a match, the waiting time is the server's, and the games in progress are requested")
+  @Test(
+    "while the player waits for a match, the server's waiting time is shown, and the games in progress are requested")
   func waiting() throws {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))

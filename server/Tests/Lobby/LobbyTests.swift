@@ -223,7 +223,7 @@ import TicTacToe
     }
   }
 
-  @Test func `duplicate rooms that write ratings twice: a match ends once, ratings and result together`() throws {
+  @Test func `duplicate rooms that write ratings twice: a match ends once, ratings and result in one step`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     world.type(a, #"{"t":"register","name":"Ann"}"#)

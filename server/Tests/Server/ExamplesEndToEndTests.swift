@@ -65,7 +65,8 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `bots of the arena that are refused as too frequent go on more slowly, and play all their games`() throws {
+  @Test func `bots of the arena whose messages are refused as too frequent slow down, and play all their games`() throws
+  {
     let server = ServerChild(TemporaryFolder())
     try server.start(["--bot-rate", "10", "--burst", "10"])
     let bots = try ["1", "2"].map { seed in

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of the port of the page for people.
+/// Tests of the port that serves the page for people.
 @Suite(.serialized) struct PageEndToEndTests {
   @Test func `without the files of the page a browser is told how to build it`() async throws {
     let server = try await TestServer()
@@ -19,8 +19,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test
-  func `the game page is compressed, cached by name, restricted to its own script, and reached by links`()
+  @Test func `the game page is compressed, cached by name, restricted to its own script, and reached by links`()
     throws
   {
     let (folder, web) = (TemporaryFolder(), TemporaryFolder())

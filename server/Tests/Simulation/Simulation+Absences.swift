@@ -38,7 +38,7 @@ extension Simulation {
     queue.set(.comeBack(i), at: returns)
   }
 
-  /// Ends a program whose model must not connect again, as its player would, and starts it again a minute later.
+  /// Does what the player of a client that must not reconnect would do: ends the program, and starts it again a minute later.
   mutating func giveUp(_ i: Int) {
     clients[i].isAbsent = true
     queue.set(.comeBack(i), at: now + Self.minute)

@@ -26,9 +26,9 @@ struct Watch {
   /// The time since which all nodes have been well.
   var quietSince: Int64 = .max
   var bans: [Ban] = []
-  /// The nodes that lack events of a match they follow: the length of its stored log, and since when they lack it.
+  /// For each node that lacks events of a match it follows: the length of the match's stored log, and since when events are missing.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// The players who were not shown events of their live match: the length of its stored log, and since when.
+  /// For each player who was not shown events of the live match: the length of the match's stored log, and since when.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// The live matches that no node has loaded, and since when.
   var orphans: [MatchID: Int64] = [:]

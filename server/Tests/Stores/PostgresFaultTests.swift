@@ -217,7 +217,7 @@ import TicTacToe
     }
   }
 
-  @Test func `connections share sessions if the second sees the first's name, or the first no longer sees its own`()
+  @Test func `a name set on a connection shows shared sessions if another connection sees it or the first loses it`()
     throws
   {
     #expect(try PostgresStore.sharesSessions("a", other: "a") { nil })

@@ -121,7 +121,7 @@ extension StoreConformance {
   // MARK: accounts
 
   @Test(arguments: StoreKind.allCases)
-  func `each change of an account changes one property and its version`(kind: StoreKind) throws {
+  func `each change changes one property of an account, and the account's version`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let guest = try bench.guest("Ann").profile.account
     let bob = try bench.player("Bob")
