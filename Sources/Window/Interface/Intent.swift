@@ -46,6 +46,7 @@ package enum Intent: Sendable, Hashable {
   case abortMatch
 
   // Games and pieces
+
   /// Review the game on the board (`PagesModel.replay`).
   case review
   /// Go to a ply of the game under review.
@@ -99,6 +100,7 @@ package enum Intent: Sendable, Hashable {
   case setMuted(Bool)
 
   // The network
+
   /// Connect to a server and enter its lobby, with a token that the player has entered or an empty one.
   case connect(address: String, token: String = "")
   /// Start a server on this machine and wait for an opponent.

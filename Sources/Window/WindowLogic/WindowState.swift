@@ -376,7 +376,7 @@ package struct WindowState: Sendable {
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
     guard !board.game.isOver else { return .refused(.gameIsOver) }
     if let onlineMatch { return onlineMatch.agree(intent) }
-    // Two people at one machine have agreed in person; computer opponents decline.
+    // A draw: two people at one machine have agreed on it in person; computer opponents decline it.
     guard mode == .local, intent == .offerDraw, setup.isPair else {
       return .refused(mode == .local ? .playsOn : .onlyWatching)
     }

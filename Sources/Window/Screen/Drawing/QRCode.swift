@@ -1,6 +1,6 @@
 /// A QR code (ISO/IEC 18004) of a text: byte mode, versions 1 to 6 with error correction level M, 7 to 9 with level L.
 package struct QRCode: Sendable, Hashable {
-  /// The number of modules on a side, without the quiet zone of four.
+  /// The number of modules on a side, without the quiet zone of four modules.
   package let size: Int
   /// The modules, row by row; `true` is dark.
   private var modules: [Bool]

@@ -405,7 +405,8 @@ extension ViewContext {
     }
   }
 
-  /// The text of a puzzle's goal: a win in `moves` moves, or a draw if `nil`. 0 moves have no goal: the win was missed.
+  /// The name of the game, unless it is Classic, and the puzzle's goal: a win in `moves` moves, or a draw if `nil`. If `moves` is 0, no
+  /// goal is shown, because the win was missed.
   private func goal(moves: Int?) -> String {
     let goal: String? =
       switch moves {
