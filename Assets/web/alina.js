@@ -152,7 +152,7 @@ async function keepAwake() {
 /** The local time in the format of file names. */
 const stamp = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
 
-/** Each function returns a text that the program requests, or null without one. The order is that of `Asked`. */
+/** The functions that return the texts which the program requests, or null if there is no such text, in the order of `Asked`. */
 const asked = [
   path => assets.get(path) ?? files.read(path),
   folder => files.list(folder).join('\n'),
@@ -166,7 +166,7 @@ const asked = [
   () => String(-new Date().getTimezoneOffset()),
 ];
 
-/** Makes a handler of requests. A request begins with its number; `call` gets its remaining text, and the text that `call` resolves to is the answer. */
+/** Makes a handler of requests: a number, a tab and a text. Passes the text to `call`, and answers with the text to which `call` resolves. */
 const answering = call => words => {
   const [number] = words.split('\t', 1);
   call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));
@@ -345,7 +345,7 @@ function listen() {
   };
   const point = kind => event => {
     if (event.button > 0) return;
-    // Of a second finger only the press is reported; only free play uses it.
+    // Reports of a second finger only its press, which only free play uses.
     if (!event.isPrimary) {
       if (kind === 1) { alina.pointer(6, ...place(event)); wake(); }
       return;
@@ -393,7 +393,7 @@ function listen() {
     wake();
     return isKnown;
   }
-  // The event needs no permission, unlike reading the clipboard, and is the only way to paste into a field.
+  // The paste event needs no permission, unlike reading the clipboard, and is the only way to paste into a field.
   addEventListener('paste', event => {
     event.preventDefault();
     [clipboard, isPasting] = [event.clipboardData.getData('text/plain'), true];

@@ -42,7 +42,7 @@ export class Controls {
   }
 
   /**
-   * Makes screen readers speak a line together with the other lines of the next 50 ms, even if they only repeat what was spoken last.
+   * Makes screen readers speak the lines of 50 ms as one text, even if the text is the same as the last one.
    * Omits the label of the focused element, which screen readers announce themselves.
    */
   say(line) {

@@ -18,7 +18,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    // `worn` identifies the look set last (font and the like): comparing it is faster than reading the context's state.
+    // `worn` names the look (font and spacing) that was set last: comparing this name is faster than reading the context's state.
     if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 

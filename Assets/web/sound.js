@@ -73,7 +73,7 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // Removes the second batch: the first one presses the pedal.
+    // Removes the second-oldest batch and keeps the oldest, which presses the pedal.
     if (batches.length > most) batches.splice(1, 1);
   }
 

@@ -1,5 +1,5 @@
-// Caches the page for offline use. The build inserts `version` and `files` above: a version's files have its name in their path and
-// come from its cache, so that a page never mixes versions.
+// Caches the page for offline use. The build inserts `version` and `files` above. Each version has its own cache, and most of its
+// files have its name in their path, so that a page never mixes the files of two versions.
 const name = `alina ${version}`;
 
 addEventListener('install', event => {

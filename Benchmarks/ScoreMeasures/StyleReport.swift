@@ -18,7 +18,7 @@ package struct StyleReport: Sendable {
   private var allBars = 0
   /// The highest number of pairs in one game that sound an awakening (a win can no longer be prevented).
   private var mostAwakenings = 0
-  /// Bars of at least four notes that repeat an M line of the same game.
+  /// The number of bars with at least four notes in M whose M notes are those of an earlier bar of the game.
   package private(set) var repeats = 0
   /// The number of bars with at least four notes.
   package private(set) var longBars = 0

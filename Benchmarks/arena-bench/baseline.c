@@ -278,7 +278,7 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // By subset of the occupied cells: `masks` has its cells, `keys` by how much the board's key falls if X has them instead of O.
+      // For each subset of the occupied cells: its cells (`masks`), and how much lower the board's key is if X has them (`keys`).
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;

@@ -149,7 +149,7 @@ case "stems":
     "dry", 10 * log10(power(dry) / 960_000), "dB RMS; room", 10 * log10(difference(room) / power(dry)),
     "strings", 10 * log10(difference(strings) / power(dry)))
 case "torture":
-  // Renders both pianos and every kind of event between rtsan's enter and exit; `violate` allocates there to show that the check works.
+  // Renders both pianos and every kind of event under RealtimeSanitizer; `violate` also allocates, to show that this is reported.
   let violate = arguments.dropFirst().first == "violate"
   guard realtime_probe_is_live() != 0 else {
     print("torture: not built with RealtimeSanitizer; see scripts/sanitize-audio")

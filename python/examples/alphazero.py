@@ -20,7 +20,7 @@ GAMES, SIMULATIONS, MEMORY, MINIBATCH = 64, 40, 40_000, 512
 
 
 def features(blocks, cells):
-    """For each block the marks of the side to move by age, then those of the other side."""
+    """The network's inputs for each block: the marks of the side to move, one plane for each age, then likewise those of the other side."""
     marks, ages, turn = blocks[:, :cells], blocks[:, 2 * cells : 3 * cells], blocks[:, 3 * cells, None]
     layers = [(marks == side) & (ages == age) for side in (turn, 3 - turn) for age in range(4)]
     return np.concatenate(layers, 1).astype(np.float32)
@@ -130,7 +130,7 @@ def search(network, roots, noise=None):
 
 
 def opening(rules, generator):
-    """A game of up to four random plies, so that the network also learns positions that good players avoid."""
+    """Starts a game with up to four random plies, so that the network also learns positions that good players avoid."""
     state = State(rules)
     for _ in range(generator.integers(5)):
         state.play(int(generator.choice(state.legal())))

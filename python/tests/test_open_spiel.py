@@ -18,7 +18,7 @@ except ImportError:
 
 
 def cell(board, place):
-    """The cell of a place on one of the nine boards, row by row over the whole board."""
+    """The index of a cell, row by row over all 81 cells, from its board (0–8) and its place on that board (0–8)."""
     return (board // 3 * 3 + place // 3) * 9 + board % 3 * 3 + place % 3
 
 

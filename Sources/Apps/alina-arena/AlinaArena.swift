@@ -27,7 +27,7 @@ struct AlinaArena: ParsableCommand {
   static func main() {
     // Make writing to a closed pipe an error that is reported, instead of a signal that ends the process.
     signal(SIGPIPE, SIG_IGN)
-    // Opens standard descriptors that are closed: otherwise a file of games or an engine's pipe would get their numbers.
+    // Opens /dev/null for each closed standard descriptor: otherwise a file of games or an engine's pipe would get the number 0, 1 or 2.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       if let fault = Arguments.fault { throw ArenaError(fault) }

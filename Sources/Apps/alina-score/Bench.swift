@@ -56,7 +56,7 @@ struct Bench: ParsableCommand {
     }
   }
 
-  /// Measures the time to compose a bar after a move, over a hundred games of win-or-block players.
+  /// Measures the time to compose the bar of a move, for every move of a hundred games between win-or-block players.
   private static func composing(_ rules: ScoreRules) -> String {
     var times: [Double] = []
     for record in ReferenceGames.games(100) {

@@ -137,7 +137,7 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// The command of the next key; `nil` if none is pressed in time. The end of the input counts as `again`.
+    /// The command of the next key; `nil` if no key is pressed in time; `again` at the end of the input.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }

@@ -30,8 +30,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules given by the option, else the record's. If the record's are not installed, prints a line and returns the rules of the
-  /// same name or the standard rules.
+  /// The rules given by the option, else the rules that the record names. If no installed rules have the record's hash, prints a line
+  /// and returns the installed rules of that name, or else the standard rules.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path

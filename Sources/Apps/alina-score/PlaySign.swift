@@ -40,11 +40,11 @@ struct PlaySign: ParsableCommand {
   }
 }
 
-/// An example of a sign: a bar in which it sounds.
+/// A bar that contains a sign (the musical answer to an event of the game), as an example of the sign.
 struct SignExample {
   /// The score of the bar as text, and the reason for each of its notes.
   let text: String
-  /// The score rules, transposed to the tonic of the piece from which the bar is.
+  /// The score rules, transposed to the tonic of the bar's piece.
   let rules: ScoreRules
   private let bar: Bar
   private let events: [ScoreEvent]

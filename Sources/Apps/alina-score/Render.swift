@@ -103,7 +103,7 @@ extension OfflineSound {
 /// Shows the progress of long work in one line, if standard error is a terminal, and ends the work if a signal asks the program to
 /// end.
 struct Progress {
-  /// A signal has come; `AlinaScore.main` lets it end the program once unfinished files are removed.
+  /// Thrown after a signal. `AlinaScore.main` raises the signal again, which ends the program, once unfinished files are removed.
   struct Interrupted: Error {}
 
   private let isShown = isatty(STDERR_FILENO) == 1

@@ -18,7 +18,7 @@ import Tintinnabuli
 final class Workshop: Sendable {
   private let state = Mutex((isOpen: true, running: 0))
 
-  /// Runs `body` on a worker and returns a function that cancels it: `isWanted`, which `body` has to call, then returns `false`.
+  /// Runs `body` on a worker. Returns a function that cancels the work: from then on `isWanted`, which `body` polls, returns `false`.
   func make(_ services: PlatformServices, _ body: @escaping @Sendable (_ isWanted: () -> Bool) -> Void) -> () -> Void {
     let isWanted = Mutex(true)
     state.withLock { $0.running += 1 }
@@ -61,7 +61,7 @@ struct PieceKeeper: Sendable {
 
   private struct Stopped: Error {}
 
-  /// The news that reports an error.
+  /// The message to the player about an error.
   private func news(_ error: any Error) -> MakingNews {
     switch error {
     case is Stopped: return .stopped

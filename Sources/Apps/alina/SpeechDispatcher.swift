@@ -61,7 +61,7 @@ final class SpeechDispatcher: Sendable {
 
   func add(_ line: String) { queue.withLock { $0.lines.append(line) } }
 
-  /// Speaks the lines since the last call together. Returns at once: starting speech-dispatcher can take a second.
+  /// Speaks all lines added since the last call as one text. Returns at once: starting speech-dispatcher can take a second.
   func speak(in language: String) {
     let isIdle = queue.withLock { queue in
       guard !queue.lines.isEmpty else { return false }

@@ -87,8 +87,9 @@ struct Referee {
   }
 
   private let rules: Adjudication
-  /// The number of consecutive moves of both sides with a drawn value; and for each side, of its own consecutive moves with a losing value.
+  /// The number of consecutive moves, of both sides, with a drawn value.
   private var level = 0
+  /// For each side, the number of consecutive moves of that side with a losing value.
   private var lost: [Player: Int] = [:]
 
   init(_ rules: Adjudication) { self.rules = rules }

@@ -134,7 +134,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: quotient)
   }
 
-  /// The value as a `Double`, which differs from the nearest one by rounding only.
+  /// The value as a `Double`, rounded once for each limb, so perhaps not the nearest `Double`.
   package var double: Double { limbs.reversed().reduce(0) { $0 * 18_446_744_073_709_551_616 + Double($1) } }
 
   /// The decimal digits.

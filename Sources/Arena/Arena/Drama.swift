@@ -29,7 +29,7 @@ struct Drama: Sendable {
       + (move.isFork ? 3 : 0) + (move.isOnlyMove ? 2 : 0) + (move.threats.isEmpty ? 0 : 1) + (move.isBlock ? 1 : 0)
   }
 
-  /// The points of a game of any variant. `moves` are its moves unless it is of Classic.
+  /// The points of a game of any variant. `moves` is `nil` in Classic, where `game` contains the moves.
   static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: start) }
     guard variant.isSolved else { return ultimatePoints(of: moves) }

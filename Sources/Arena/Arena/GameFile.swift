@@ -69,7 +69,7 @@ enum GameLine {
     out.advance(to: end)
   }
 
-  /// Appends the line of a game of another variant than Classic.
+  /// Appends the line of a game of a variant other than Classic.
   static func write(
     index: Int, x: Int, o: Int, _ moves: VariantMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
     to out: LineBuffer
@@ -239,8 +239,8 @@ enum GameLine {
   }
 }
 
-/// The hash of a file of games: the hash of a list with the hash of the header and the hashes of each 16,384 games, as `sha256sum`
-/// prints them. So several threads can hash batches at the same time.
+/// The hash of a file of games. It is the hash of a list of hashes, one per line as `sha256sum` prints them: that of the header, then
+/// that of each batch of 16,384 games. So several threads can hash batches at the same time.
 struct GameHash {
   private var list = SHA256()
   private var open = SHA256()

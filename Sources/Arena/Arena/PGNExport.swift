@@ -54,7 +54,7 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// The texts before and after the number of a game without notes, by players and result; made once for all such games.
+    /// For games without notes, by players and result: the text before the game's number and the text after it, made once.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {

@@ -20,7 +20,8 @@ struct PlayerEntry<R: Rules> {
 
 /// The kinds of players, which need different things.
 enum PlayerKind {
-  /// The chances of its moves depend only on the state and the last move. Has the player itself if the game's state is a `Position`.
+  /// The chances of the player's moves depend only on the state and the last move. The value is the player, `nil` if the game's
+  /// state is not a `Position`.
   case memoryless((any MemorylessOpponent)?)
   /// Learns from its games; the function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)

@@ -99,7 +99,7 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines of the last pairing, each with its player, and whether this is the second player of the pairing.
+    /// The engines of the last pairing, each with its player's number and whether that player is the second one of the pairing.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
     /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
@@ -122,8 +122,8 @@ final class Players: @unchecked Sendable {
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. Quick engines spend most of a game on waking each other and the thread. So once they have proved quick, they share
-    /// one processor with the thread, on which waking is a cheap switch.
+    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor: their games mostly consist of
+    /// waking each other, which costs little on the same processor.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }

@@ -169,8 +169,8 @@ package struct Schedule: Sendable {
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     // The search stops at a limit; it may then find a round in another order of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // A round exists as long as every player has at least half of the others left (Dirac 1952). With more rounds, check that the
-    // tournament can be completed after this round; otherwise play a round of `reserve`.
+    // A next round exists while every player still has at least half of the players to meet (Dirac 1952): always in a tournament of few
+    // rounds. In a longer one, check that this round leaves a way to complete the tournament; otherwise play one of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest

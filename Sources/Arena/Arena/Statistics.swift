@@ -274,7 +274,7 @@ extension SPRT {
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
-    // mean − ½ − aim · deviation is not linear in the probabilities: linearise around the last distribution.
+    // The condition mean − ½ − aim · deviation = 0 is not linear in the probabilities: linearise it around the last distribution.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
     var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []

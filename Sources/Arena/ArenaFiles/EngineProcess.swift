@@ -239,7 +239,7 @@ package final class EngineProcess {
   /// Resets `bytesRead`.
   package func resetCount() { bytesRead = 0 }
 
-  /// The guard's report of how the engine ended, or `deed` if no report comes within half a second, because the engine still runs.
+  /// The guard's report of how the engine ended; `deed` if no report comes within half a second, as when the engine still runs.
   package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500

@@ -49,7 +49,7 @@ package func soundRules(_ count: Int32) {
   sound?.engine.load(Patch(rules))
 }
 
-/// Says, when the output starts or resumes, which of the page's frames is the engine's next one.
+/// Sets the page's frame `pageFrame` as the engine's next frame, when the output starts or resumes.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
 package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }

@@ -27,7 +27,7 @@ extension UCIServer {
     } catch { return ["info string \(error)"] }
   }
 
-  /// Handles `go` for other variants than Classic.
+  /// Handles `go` for variants other than Classic.
   mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
     guard R.outcome(of: state) == nil else { return .reply(["bestmove (none)"]) }
     let choose: BoardPlayer<R>.Choice
