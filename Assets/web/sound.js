@@ -62,7 +62,7 @@ export class Sound {
     return this.last;
   }
 
-  /** Posts events as bytes of `ScoreEvent`s. Keeps them until a device plays; of the kept events that are past by then, only pedal and drone have an effect. */
+  /** Posts events as bytes of `ScoreEvent`s. Keeps them until a device plays; of the kept events whose time has passed by then, only pedal and drone have an effect. */
   post(bytes) {
     if (this.isMissing) return;
     const events = bytes.slice().buffer;

@@ -32,7 +32,7 @@ struct ScoreOptions: ParsableArguments {
   }
 }
 
-/// Writes the music of a run's chosen games. It is here and not in `Arena`, which does not import composer and synthesizer.
+/// Writes the music of a run's chosen games. Not part of `Arena`, because that module imports neither the composer nor the synthesizer.
 struct GameScores {
   /// The file extensions written for each game.
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]

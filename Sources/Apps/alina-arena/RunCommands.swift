@@ -146,7 +146,7 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--out": out], force: file.force)
     let scores = try score.prepared()
     var run = try Run(configuration, threads: threadCount(), guardExecutable: Installation.program)
-    // PGN is made from the file of games; without `--out` write a temporary file of games.
+    // PGN is made from the file of games; without `--out` this file is temporary.
     let games = out ?? pgn.map { $0 + ".jsonl.part" }
     run.output = games
     defer { if out == nil, let games { unlink(games) } }

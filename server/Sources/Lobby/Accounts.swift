@@ -4,8 +4,8 @@ import MatchStore
 /// The accounts that a session or match of this node needs.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account the number of units in flight that change it, and whether the account was read meanwhile. If it was, the values read
-  /// may include these changes or not.
+  /// For each account the number of units in flight that change the account, and whether the account was read meanwhile: the values that
+  /// were read may or may not include the changes.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }
@@ -19,7 +19,7 @@ struct Accounts: Sendable {
     adding[account.id]?.isRead = true
   }
 
-  /// Makes the next `cache` of each of these accounts overwrite the cached account, even by one with a lower version.
+  /// Makes the next call of `cache` for each of these accounts replace the cached account, even by one with a lower version.
   mutating func invalidate(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
 
   mutating func evict(_ id: Int64) { all[id] = nil }

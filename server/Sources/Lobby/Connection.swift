@@ -3,13 +3,13 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A client's request, or a line that the lobby owes a client and sends in the order of its requests.
+/// A client's request, or an order to send a client a line, which waits in the same queue as the client's requests.
 enum Request: Sendable {
   /// A line of the client, decoded at a monotonic time.
   case line(ClientLine, at: Int64)
-  /// Subscribe to a match and send its state. If the match is new to the player, `paired` is sent in answer to `re`.
+  /// Subscribe to a match and send its state; before it `paired`, in answer to the request `re`, if the match is new to the player.
   case follow(MatchID, re: String?, isNew: Bool)
-  /// Send the code of a room, in answer to `re`.
+  /// Send the code of a room, in answer to the request `re`.
   case room(MatchID, re: String?)
   /// Send the state of a match to a spectator whose connection was too slow for its events.
   case caughtUp(MatchID)

@@ -10,10 +10,10 @@ struct LiveMatch: Sendable {
   var nodes: [NodeID] = []
   /// The encoded events of the log, for clients that join later.
   private(set) var bodies: [[UInt8]] = []
-  /// The number of events that the store is known to have. Later ones came in notifications, which another role of the database
+  /// The number of events that the store is known to have. Later events came in notifications, which another user of the database
   /// can forge.
   private(set) var storedCount = 0
-  /// For each `mid` that a side used: its action and the `seq` of the resulting event. A repeated command gets the same answer.
+  /// For each command id (`mid`) of a side: its action and the `seq` of the resulting event. A repeated command gets the same answer.
   private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
   /// For each side, the sessions of this node that play it.
   var followers = Sides<[String]>(x: [], o: [])
@@ -209,8 +209,8 @@ struct LiveMatch: Sendable {
 
   // MARK: timers
 
-  /// When something may be due. `flagDelay` are the milliseconds from the deadline of the side to move until this node
-  /// declares it lost on time.
+  /// When to call `due` next; `nil` if time alone changes nothing. `flagDelay` are the milliseconds from the deadline of the side
+  /// to move until this node declares that side lost on time.
   func nextDue(flagDelay: Int64, _ now: Int64, _ configuration: LobbyConfiguration) -> Int64? {
     if let retry = work.retryAt { return retry }
     switch state.phase {
@@ -232,7 +232,7 @@ struct LiveMatch: Sendable {
     return due == .max ? nil : due
   }
 
-  /// The decision that is due now: the end of the match; or `confirm` events, for which older servers waited before the first move.
+  /// The decision that is due now: the end of the match; or, in a match begun by an older server, the missing `confirm` events.
   func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
     switch state.phase {
     case .over: return nil

@@ -23,7 +23,7 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // If the tournament's game ends without an outcome, an annulment or events, a first move was late: the side to move pauses.
+      // A game without an outcome, other events and an annulment ends because a first move was late: the player to move pauses.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -72,7 +72,7 @@ extension Lobby {
     }
   }
 
-  /// Removes a unit from those in flight, and no longer counts it for the accounts that it changes.
+  /// Removes a unit from those in flight and from the counts of such units in `accounts`.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.applyScores(out.draft.unit.scores)
@@ -102,7 +102,7 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       receiveAccounts(followed.accounts)
-      // The answer names only the nodes that follow this log. Nodes that follow the unit's other logs find the change by comparison.
+      // The answer names only the nodes of this log. The nodes of the unit's other logs find the change when they compare with the store.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)
@@ -110,7 +110,7 @@ extension Lobby {
     retry(out)
   }
 
-  /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: an outage may last.
+  /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: the outage may be long.
   /// The unit stays in flight. If it turns out to be stored, its events are sent, and a repeated command is answered.
   mutating func refuseWaiting(for number: UInt64) {
     guard let out = store[unit: number] else { return }
@@ -382,8 +382,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes those sessions of the room's opener to the match whose clients know the game, and schedules a presence
-  /// check for players who have left meanwhile.
+  /// Subscribes the sessions of the room's opener to the match, if their clients know the game, and schedules a presence check for
+  /// players who have left meanwhile.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {

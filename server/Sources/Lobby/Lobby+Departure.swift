@@ -1,7 +1,7 @@
 import MatchProtocol
 import MatchStore
 
-/// Why the server ends a session that is open at this node. For other reasons `Lobby.close` closes the connection alone, and the
+/// Why the server ends a session at this node. If only the connection has to end, `Lobby.close` closes the connection, and the
 /// session leaves its matches once `.disconnected` arrives.
 enum Disconnection: Hashable {
   case banned, deleted
@@ -9,7 +9,7 @@ enum Disconnection: Hashable {
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// The session was resumed on another connection (`resumed`), or revoked, or has expired (`over`); `resumedOrOver`: one of the two.
+  /// `resumed`: on another connection. `over`: revoked or expired. `resumedOrOver`: it is not known which.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {
@@ -62,7 +62,7 @@ extension Lobby {
     connections[id] = nil
   }
 
-  /// Ends a session's connection to this node; the session may have been resumed at another.
+  /// Ends a session's connection to this node; the session may have been resumed at another node.
   private mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
     retryUntilDone(.detach(session: session, generation: known.generation))

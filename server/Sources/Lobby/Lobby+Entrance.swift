@@ -89,7 +89,7 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
-      // If a later connection resumed the same session at this node meanwhile, that login has the higher generation and stays.
+      // If a later login at this node has resumed the same session meanwhile, it has the higher generation, and its connection stays.
       guard known.generation < entered.generation else {
         return close(id, .replaced, "this session connected again", retry: nil)
       }
@@ -122,7 +122,7 @@ extension Lobby {
     connections[id]?.queue.insert(contentsOf: follows, at: 0)
   }
 
-  /// The live matches of a player, of the games that the client knows.
+  /// The live matches of a player in the games that the client knows.
   func live(_ profile: Profile, in games: [Variant]) -> [MatchID] {
     profile.live.filter { m in
       if let match = matches[m] { return games.contains(match.state.terms.rules) }

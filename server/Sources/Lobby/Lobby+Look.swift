@@ -76,7 +76,7 @@ extension Lobby {
 
   /// Keeps a finished match that was loaded, and evicts the finished match that was loaded first once there are too many.
   mutating func keepFinished(_ m: MatchID) {
-    // Matches in use or just ended are evicted by their own timers.
+    // A match that is in use or has just ended is evicted later, by its own timer.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,
       match.work.waiting.isEmpty, !match.mayHaveRematch(now.monotonic)
     else { return }

@@ -33,7 +33,7 @@ extension Lobby {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
     guard let match = matches[m] else { return }
-    // If these events differ from those in memory, one or the other are forged.
+    // If these events differ from the events in memory, either these or the events in memory are forged.
     let isForged = match.contradicts(bodies, from: seq)
     guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
@@ -45,7 +45,7 @@ extension Lobby {
       }
     }
     guard !isForged, seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
-      // A read in progress may have been answered before these events were stored.
+      // The answer to a read in progress may have left the store before these events were stored.
       if match.work.isBeingRead { matches[m]?.work.isBehind = true }
       return reread(m)
     }
@@ -130,7 +130,7 @@ extension Lobby {
       return matches.endPresenceCheck(m)
     }
     guard match.isSettled else { return }
-    // For 5 s any session of a player counts as presence: after reconnecting, he may not have been subscribed to his match yet.
+    // In the first 5 s of the check any session of a player counts as presence: it may not have been subscribed to the match yet.
     let isEarly = now.monotonic - check.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }

@@ -67,7 +67,7 @@ extension Lobby {
       retryUntilDone(.unqueue(asked.id))
       // If no ticket was matched, the player has withdrawn the seek or disconnected meanwhile.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
-      // The notification of the pairing was quicker than this answer, which the client still waits for.
+      // The notification of the pairing has arrived before this answer; the client still waits for an answer to its seek.
       return route(.follow(m, re: re, isNew: true), m, for: id)
     }
     guard case .queued(let result) = answer else {
@@ -116,7 +116,7 @@ extension Lobby {
     retryUntilDone(.unqueue(open.ticket.id))
   }
 
-  /// Ends the seeks of the account's other sessions whose tickets had the key of `ticket`: it has replaced their tickets.
+  /// Ends the seeks of the account's other sessions with the key of `ticket`, because `ticket` has replaced their tickets.
   private mutating func endSeeks(replacedBy ticket: Ticket) {
     guard let key = ticket.seek.key else { return }
     for id in sessions.of(ticket.account).map(\.connection) {
@@ -129,7 +129,7 @@ extension Lobby {
     }
   }
 
-  /// Queues a waiting connection's ticket again, because the store lacks it. The store may refuse.
+  /// Queues a waiting connection's ticket again, because the store lacks the ticket. The store may refuse it.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false
@@ -141,7 +141,7 @@ extension Lobby {
     if let ticket = seeks.markMatched(id, to: m) { matchmaker.remove(ticket.id) }
   }
 
-  /// Resumes a player's search after his match failed before it began, unless he seeks something else by now.
+  /// Resumes a player's search after his match failed before it began, unless he has begun another search.
   mutating func requeueSeek(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
@@ -297,7 +297,7 @@ extension Lobby {
     matchmaker.release(pairing)
     switch conflict {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
-      // This account's ticket cannot be paired; its node asks the store why.
+      // This account's ticket cannot be paired; the node of its player asks the store why.
       for seat in pairing.both where seat.account == account {
         retryUntilDone(.unqueue(seat.id))
         if seat.node != node { publish([seat.node], .look(ticket: seat.id)) }

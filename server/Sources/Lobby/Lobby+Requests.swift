@@ -65,8 +65,8 @@ extension Lobby {
     }
   }
 
-  /// Handles a command that names no match. An action is for the only live match, the request for a rematch for the match that ended last,
-  /// any other command for the latest live match or, without one, the match that ended last.
+  /// Handles a command that names no match. The match is, for a rematch request, the player's match that ended last; for any other action
+  /// the player's only live match; for any other command the latest live match or, without one, the match that ended last.
   private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
     ask(.profile(account.id), for: id) { lobby, answer in
       guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }

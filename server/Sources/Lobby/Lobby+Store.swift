@@ -123,7 +123,7 @@ extension Lobby {
       case (.named, _): isNamed = isThere
       }
     }
-    // Adopt the match last: the requests above name the session that plays, and adopting would have to guess it.
+    // Adopt the match last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
     if isNamed { adopt(m) }
     // A notification of later events has arrived before this answer.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }

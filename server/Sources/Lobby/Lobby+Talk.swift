@@ -45,7 +45,7 @@ extension Lobby {
     let line = ServerMessage.chat(match.id, from: account.name, text: text, emote: emote).bytes()
     deliver(line, match.id, from: account.id)
     publish(match.nodes.filter { $0 != node }, .chat(match.id, account: account.id, line: line))
-    // The answer is the same if the opponent mutes chat, so as not to reveal it.
+    // The answer is the same if the opponent mutes chat, so that it does not reveal the muting.
     send(.ok(match.id, seq: nil), to: id, re: re)
   }
 

@@ -108,7 +108,7 @@ extension Lobby {
     }
   }
 
-  /// The sides with a `gone` among the given events, not folded yet, which sent `bye` to this node.
+  /// The sides that sent `bye` to this node and have a `gone` event among the given events, which are not folded yet.
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
       .filter { matches[m]?.presence[$0].leftCleanly == true }

@@ -203,8 +203,8 @@ extension Lobby {
     }
   }
 
-  /// Reads each tournament that has changed or was not read for a while. To followers of the other tournaments it sends what has
-  /// changed merely because time has passed, such as the phase. Called once a second.
+  /// Reads each tournament that has changed or was not read for a while. Sends the followers of the other tournaments the changes that
+  /// time alone causes, such as a new phase. Called once a second.
   mutating func refreshTournaments() {
     if membership.isLeader {
       for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }

@@ -107,7 +107,7 @@ package enum LineKind: Sendable, Hashable {
 /// An effect for the caller to execute.
 package enum LobbyEffect: Sendable {
   case send(ConnectionID, [UInt8], LineKind)
-  /// Say `bye` and end a connection.
+  /// Send `bye` and end a connection.
   case close(ConnectionID, ByeCode, String, retry: Int?)
   /// Store a unit and report its verdict under this number. Two units in flight never touch the same match.
   case store(UInt64, StoreUnit)
@@ -144,9 +144,9 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var graceAfterBye = 10_000
   /// Milliseconds a side may be away after a lost connection or a restart.
   package var grace = 40_000
-  /// Milliseconds a side may be away in all.
+  /// Milliseconds a side may be away during a match, all absences together.
   package var graceInAll = 60_000
-  /// Milliseconds from a claimable win to its award without a claim.
+  /// Milliseconds from the moment when a player may claim the win until the player wins without a claim.
   package var claimByItself = 60_000
   /// Milliseconds after the end in which a rematch can be asked for.
   package var rematchWithin = 30_000
@@ -168,7 +168,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds between two comparisons with the store.
   package var compareEvery: Int64 = 2000
   /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
-  /// so that its events have arrived even if notifications were lost.
+  /// so that the side's events have arrived even if notifications were lost.
   package var otherNodesWait: Int64 = 2500
   /// The most matches without a living follower that are adopted at once.
   package var sweptAtOnce = 64

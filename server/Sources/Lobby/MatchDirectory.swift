@@ -112,8 +112,8 @@ struct MatchDirectory: Sendable {
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }
 
-  /// The wall time at which a match ends, different for each match of this node: a history page continues after a match
-  /// by its end time. Only if the clock was set back by a minute or more may the times decrease.
+  /// The wall time at which a match ends, different for each match of this node, because a history page begins after the end time of
+  /// the last match on the page before. The times decrease only if the clock was set back by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

@@ -81,7 +81,7 @@ struct Matchmaker: Sendable {
       if known?.row == one { continue }
       guard var ticket = Ticket(one, clockOffset) else { continue }
       ticket.offeredBots = known?.offeredBots ?? false
-      // The earlier start of waiting counts, the known or the read one: the store's clock may have been set back.
+      // Keep the earlier of the known and the read start of waiting: the store's clock may have been set back.
       ticket.since = min(ticket.since, known?.since ?? context.now)
       add(ticket, context, &pairs)
     }
@@ -173,8 +173,8 @@ struct Matchmaker: Sendable {
     return best?.ticket
   }
 
-  /// Milliseconds after which two players of a tournament may be paired who played each other last: with the rounds of
-  /// `pairingInterval` the longest time that keeps a wait below three seconds. TournamentPairingTests prints the share of repeats.
+  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession. A longer time would, with the rounds
+  /// of `pairingInterval`, make waits of three seconds possible. TournamentPairingTests prints the share of repeated pairings.
   private static let repeatAfter: Int64 = 2400
 
   /// Milliseconds until the next round of pairing. Players of a tournament are paired only in rounds.
@@ -275,7 +275,7 @@ struct TicketQueue: Sendable {
   /// The codes of the tournaments whose players wait.
   var tournaments: Set<String> { Set(lines.keys.compactMap(\.terms.tournament)) }
 
-  /// The first position in a line at which a ticket has at least this rating and, of equal ratings, waits since `since` or later.
+  /// The position in a line (by rating, then start of waiting) for a ticket with this rating that waits since `since`.
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
     line.place { ($0.rating, $0.since) < (rating, since) }
   }

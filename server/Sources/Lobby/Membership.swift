@@ -88,7 +88,7 @@ struct Membership: Sendable {
     var change = Change()
     change.hasLostNode = living.contains { old in !heartbeat.nodes.contains { $0.id == old.id } }
     let roundTrip = now.monotonic - sentAt
-    // A slow answer does not tell the time precisely.
+    // Except at the start, ignore the store's time in a slow answer: it may be wrong by half of the round trip.
     if roundTrip <= 500 || clockOffset == nil {
       setClock(to: heartbeat.now + roundTrip / 2, within: 50 + roundTrip / 2)
     }

@@ -119,7 +119,8 @@ extension TournamentRecord {
     return match
   }
 
-  /// The musical station of a game that begins now. It is the same for all games of a minute, so that phones in one room play in one key.
+  /// The musical station (the position in the cycle of tonics) of a game that begins now: the same for all games of a minute, so that
+  /// phones in one room play in one key.
   func station(_ now: Int64) -> Int {
     let minute = max(0, now - (begins ?? now)) / 60_000
     return Int((created / 1000 + minute) % Int64(MatchState.stations))

@@ -39,7 +39,7 @@ package struct Standing: Sendable, Hashable {
   package var banned = false
   /// Accounts whose chat is suppressed and with which the player is not paired.
   package var blocked: [Int64] = []
-  /// The number of changes of the row: one for each added result, none for rated slots. Each store counts on its own.
+  /// The number of changes of the row. Each added result counts as a change, the rated slot does not. Each store counts on its own.
   package var version: Int64 = 0
 
   package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {

@@ -28,7 +28,7 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
     try c.code("ends", &ends)
   }
 
-  /// Milliseconds for which a tournament waits for its start: a week, the longest delay, and a day.
+  /// Milliseconds for which a tournament waits for its start: the longest delay (a week) plus a day.
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds after its end in which a tournament and its table are kept: a week.
   package static let kept: Int64 = 7 * 86_400_000
@@ -36,7 +36,7 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   /// for longer was given up by the server, and no longer keeps the tournament from being over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
-  /// When no further game begins: the end, or the last time of a start.
+  /// The time from which no further game begins: the end, or the latest possible start of a tournament whose end is not set.
   package var closes: Int64 { ends ?? created + Self.waits }
 
   /// The phase at a time, with this many games in progress.

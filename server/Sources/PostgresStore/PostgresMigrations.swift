@@ -83,7 +83,7 @@ enum PostgresMigrations {
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // Drops an index that slowed each move: the lobby detects repeated commands. A later step removed two functions
+    // Drops an index that slowed each move and is not needed: the lobby detects repeated commands. A later step removed two functions
     // that this step had created.
     ["DROP INDEX match_event_mid"],
     [],

@@ -101,7 +101,7 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// Moves heartbeats that lie in the future, because the clock was set back, to the present: a dead node would seem alive until then.
+  /// Sets heartbeats of the future to the present: after the clock was set back, a dead node would seem alive until that future time.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)

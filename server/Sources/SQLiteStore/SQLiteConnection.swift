@@ -49,7 +49,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   var changes: Int { Int(sqlite3_changes(handle)) }
   var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Throws the error if `code` is one. `sql` is evaluated only then.
+  /// Throws an error if `code` is an error code. Only then evaluates `sql`.
   private func check(_ code: Int32, _ sql: @autoclosure () -> String) throws(SQLiteError) {
     guard code != SQLITE_OK, code != SQLITE_DONE, code != SQLITE_ROW else { return }
     throw SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)), sql: sql())

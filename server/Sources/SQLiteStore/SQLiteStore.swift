@@ -161,7 +161,7 @@ package final class SQLiteStore: MatchStore {
       throw isUndone ? .failed("\(path): \(error)") : .unknown("\(path): \(error)")
     }
     do throws(StoreError) { try rows.run("COMMIT") } catch {
-      // The commit may be in the log, and may have been synced.
+      // The commit may be in the WAL, and may be durable.
       abandon(rows)
       throw .unknown("\(path): \(error)")
     }
@@ -336,8 +336,8 @@ package final class SQLiteStore: MatchStore {
     for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
-  /// Creates the database at `path` with what `fill` writes, all or nothing; throws if a database with content exists or a server is
-  /// running. Keeps an existing empty database as a backup.
+  /// Creates the database at `path` with the content that `fill` writes, all or nothing; throws if a database with content exists or
+  /// a server is running. Keeps an existing empty database as a backup.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
     if FileManager.default.fileExists(atPath: path) {
       let store = try SQLiteStore(path: path)
@@ -387,7 +387,7 @@ package final class SQLiteStore: MatchStore {
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)
         }
-        // A hard link, so that a database exists under the first name at each instant.
+        // A hard link, so that a database exists at `target` at each instant.
         if link(target, old) != 0 { try FileManager.default.moveItem(atPath: target, toPath: old) }
         aside = old
       }
@@ -429,6 +429,6 @@ package final class SQLiteStore: MatchStore {
 
 extension StoreQuestion {
   fileprivate var isHeartbeat: Bool { if case .heartbeat = self { true } else { false } }
-  /// Whether the question changes the file, which does not contain heartbeats.
+  /// Whether the question changes the file. A heartbeat does not, as the file does not contain heartbeats.
   fileprivate var writes: Bool { changes && !isHeartbeat }
 }

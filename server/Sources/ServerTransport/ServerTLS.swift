@@ -65,7 +65,7 @@ package final class ServerTLS: Sendable {
       }
       let alternatives = known.map { ((try? SocketAddress(ipAddress: $0, port: 0)) == nil ? "DNS:" : "IP:") + $0 }
       let made = try TLSCertificate.makeSelfSigned(for: "alina-server", names: alternatives, days: 3650)
-      // Write the key first: `hasSelfSigned` looks for the certificate. A key alone is from a process that was killed before the second.
+      // Write the key first: `hasSelfSigned` looks for the certificate. Remove a key that a process wrote before it was killed.
       unlink(keyFile)
       for (file, content, mode) in [(keyFile, made.key, 0o600), (certificateFile, made.certificate, 0o644)] {
         try NewFile.make(file) { part in

@@ -88,7 +88,7 @@ enum ConfigurationSources {
       if given.contains(where: { $0 == "--data" || $0.hasPrefix("--data=") }) { under["store"] = nil }
     }
     for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }
-    // The last of repeated flags counts, which is the command line's.
+    // Of repeated flags the last one counts, so the command line's flags come last.
     return command + under.sorted { $0.key < $1.key }.flatMap(\.value) + given
   }
 

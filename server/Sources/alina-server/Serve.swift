@@ -260,7 +260,7 @@ struct ServeOptions: ParsableArguments {
     return .tcp(host: host, port: port)
   }
 
-  /// Resolves the settings of the public page. On a loopback address it is never encrypted: a proxy there does that.
+  /// Resolves the settings of the public page. On a loopback address the page is never encrypted: the proxy on this machine encrypts it.
   private func resolve(_ page: (host: String, port: Int), _ result: inout ServerConfiguration) throws {
     if !Self.isLoopback(page.host) { result.pageTLS = result.listener.tls }
     for origin in (addresses.pageOrigin ?? "").split(separator: ",").map(String.init) {
