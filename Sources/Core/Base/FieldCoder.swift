@@ -176,7 +176,7 @@ extension FieldText where Self: RawRepresentable & CaseIterable, RawValue == Str
 
 /// A value that is written as a JSON object.
 package protocol FieldObject: FieldValue {
-  /// Makes a value with placeholder fields, which `code` replaces by those it reads.
+  /// Makes a value with placeholders in its fields; `code` then reads the fields.
   init()
   mutating func code(_ coder: inout FieldCoder) throws(FieldError)
 }

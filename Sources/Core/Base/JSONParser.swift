@@ -83,7 +83,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // Up to 16 names, comparing each is faster than hashing.
+    // With up to 16 names, comparing a name with each is faster than hashing it.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }

@@ -8,7 +8,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
   /// Seeds the generator.
   package init(seed: UInt64) { state = seed }
 
-  /// Makes an independent generator for item `index` (a game, a bar) of a seed.
+  /// Makes the generator for item `index` (a game, a bar) of a sequence; generators of the same seed and different items are independent.
   package init(seed: UInt64, index: UInt64) {
     var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     state = mixer.next()

@@ -2,14 +2,15 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player of Infinite whose move chances are known exactly. They depend on the board alone, whose newest mark is the last move.
+/// A player of Infinite whose chances of every move are known exactly. The chances depend on the board alone: the other side's newest
+/// mark shows the last move.
 package enum InfiniteOpponent: Sendable, Hashable {
   /// A player that chooses from a set of moves. `perfect` and `trap` take the quickest win, as a win postponed at every move never comes.
   case simple(SimpleOpponent)
   /// One of the six levels that users choose from.
   case level(InfiniteLevel)
 
-  /// `random`, `perfect`, …, `levels:N`.
+  /// The player's stable name: `random`, `perfect`, …, `levels:N`.
   package var name: String {
     switch self {
     case .simple(let simple): simple.name
@@ -63,12 +64,12 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Of twenty chances to complete its own line, the number that the level overlooks: the lower bound beside the last move's cell, the
-  /// upper bound far from it.
+  /// The number of twenty chances to complete a line of the level's own marks that the level overlooks: the lower bound for cells beside
+  /// the last move's cell, the upper bound for other cells.
   let win: ClosedRange<Int>
-  /// Of twenty chances to block the other side's line, the number that the level overlooks (bounds as for `win`).
+  /// The number of twenty chances to block the other side's line that the level overlooks (bounds as for `win`).
   let block: ClosedRange<Int>
-  /// Of twenty value-preserving moves of `InfiniteTable`, the number that the level overlooks (bounds as for `win`).
+  /// The number of twenty value-preserving moves (by `InfiniteTable`) that the level overlooks (bounds as for `win`).
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.
@@ -84,7 +85,7 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Builds the chances from the lowest priority to the highest: if the player overlooks a move, the chances built before it apply.
+    // Adds the kinds of move from the lowest priority to the highest: if the player overlooks a kind, the chances built so far apply.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

@@ -61,7 +61,8 @@ extension NumberedLevel {
   }
 }
 
-/// For each kind of move, how many of twenty a level overlooks: the lower bound beside the last move's cell, the upper far from it.
+/// For each kind of move, how many of twenty such moves a level overlooks: the lower bound for cells beside the last move's cell, the
+/// upper bound for other cells.
 struct MistakeRates: Sendable, Hashable {
   /// Completing the level's own line.
   var win: ClosedRange<Int>
@@ -76,7 +77,7 @@ struct MistakeRates: Sendable, Hashable {
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Builds the chances from the lowest priority to the highest: if the player overlooks a move, the chances built before it apply.
+    // Adds the kinds of move from the lowest priority to the highest: if the player overlooks a kind, the chances built so far apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {

@@ -26,9 +26,9 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
 /// One of the six levels that users choose from, for misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
-  /// Of twenty moves, the number in which the level does not see that a cell completes its own line.
+  /// The number of twenty moves in which the level does not see which cells would complete a line of its own marks, and so lose.
   let line: Int
-  /// Of twenty moves, the number in which the level does not see which cells keep the value of the position.
+  /// The number of twenty moves in which the level does not see which cells keep the value of the position.
   let ahead: Int
 
   package static let all: [MisereLevel] = [
@@ -40,7 +40,7 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Builds the chances from the lowest priority to the highest: if the player overlooks a move, the chances built before it apply.
+    // Adds the kinds of move from the lowest priority to the highest: if the player overlooks a kind, the chances built so far apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -12,9 +12,9 @@ package struct UltimateLevel: NumberedLevel {
   package let number: Int
   /// Simulations per move.
   package let simulations: Int
-  /// Of twenty moves, the number in which the level considers only the board that it plays in.
+  /// The number of twenty moves in which the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of twenty moves in which the level considers only one board, the number in which it overlooks even that board's lines.
+  /// The number of twenty such moves, in which the level considers only one board, in which it overlooks even that board's lines.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

@@ -112,15 +112,15 @@ package final class UltimatePlayouts {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a random empty cell: draws the cell's rank among those of all open boards, and counts the boards whose empty cells,
-  /// together with those of the boards before them, are not more than the rank.
+  /// The board of a random empty cell: draws the cell's rank (from 0) among all empty cells of open boards. The boards before the cell's
+  /// board are those whose cumulative number of empty cells (of the board and all earlier boards) is at most the rank; counts them.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones
     let drawn = draw(sums &>> 56 & 127, &random)
     let five = (drawn &* fiveOnes | 128 &* fiveOnes) &- (sums & (127 &* fiveOnes))
     let four = (drawn &* fourOnes | 128 &* fourOnes) &- (sums &>> 7 & (127 &* fourOnes))
-    // A field's lowest spare bit stays set if that sum of empty cells is not above the drawn rank.
+    // A field's lowest spare bit stays set if the field's cumulative number of empty cells is at most the drawn rank.
     let isBelow = (five &>> 7 & fiveOnes) &+ (four &>> 7 & fourOnes)
     return (isBelow &* fiveOnes) &>> 56
   }

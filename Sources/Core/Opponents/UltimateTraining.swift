@@ -33,7 +33,7 @@ package struct UltimateTraining {
     var features: Features
     /// The value for the side to move, −1…1.
     var value: Float
-    /// The best move's value, which is the position's target if another move was made.
+    /// The value of the best move: the position's target if the game went on with another move.
     var best: Float
     var isExploring: Bool
   }

@@ -125,8 +125,8 @@ package struct InfiniteTable: Sendable {
     }
   }
 
-  /// The value-preserving moves: of a won board the quickest wins (a postponed win may never come), of a lost board the slowest losses
-  /// if `delaying`, else all moves.
+  /// The value-preserving moves. On a won board only the quickest wins, as a postponed win may never come; on a lost board only the
+  /// slowest losses if `delaying`, else every move.
   package func bestMoves(on board: Infinite.Board, delaying: Bool) -> SquareSet {
     let evaluation = evaluation(of: board)
     if evaluation.value == .loss && !delaying { return board.moves }

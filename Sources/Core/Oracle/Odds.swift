@@ -8,7 +8,8 @@ package protocol ChanceNumber {
   static func * (a: Self, b: Self) -> Self
   /// Converts a whole number.
   init(_ value: UInt64)
-  /// A factor of which every share (`weight`/`total`) is representable: for exact whole numbers, the totals' least common multiple.
+  /// A factor whose product with every share (`weight`/`total`) is representable: for exact whole numbers, the totals' least common
+  /// multiple.
   static func commonDenominator(of totals: [UInt64]) -> Self
   /// Multiplies by `weight`/`total`.
   func share(_ weight: UInt64, of total: UInt64) -> Self
@@ -111,7 +112,7 @@ package struct Odds: Sendable, Hashable {
   ) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start, solver: solver)
     let (win, draw, loss) = (counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +))
-    // Normalised, so that rounding does not give a certain result odds below 1.
+    // Normalised: without this, rounding could give a result that is certain a chance below 1.
     let sum = win + draw + loss
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
   }

@@ -52,8 +52,8 @@ private let completing: [UInt16] = (0..<512).map { cells in
 
 /// Counts the descendants of a live position with `empty` cells, up to `depth` plies further; `me` is to move.
 ///
-/// `counts` points to the next ply's counts: nodes at 0, the mover's wins at `side`, draws at 30, the other side's wins at
-/// 30 − `side`. Winning moves, and the moves on the last two cells, are counted without being made.
+/// `counts` points to the next ply's nodes, in an array of four rows of ten plies: nodes, X's wins, O's wins, draws. `side` is the
+/// offset of the mover's row of wins, 10 or 20. Winning moves, and the moves on the last two cells, are counted without being made.
 private func perft(
   _ me: UInt, _ other: UInt, side: Int, empty: Int, depth: Int, _ counts: UnsafeMutablePointer<Int>,
   _ completing: UnsafePointer<UInt16>

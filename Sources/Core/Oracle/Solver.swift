@@ -111,15 +111,16 @@ package struct Solver: Sendable {
 private struct SolverWork {
   /// Whether a mask contains a line.
   private var line = InlineArray<512, Bool>(repeating: false)
-  /// From offset n · 126 on: the subsets of n marks that X can have, as bit masks; X has half of the marks, rounded up.
+  /// From offset n · 126 on: the ways in which n marks can be X's or O's, as bit masks of X's marks (half of the n, rounded up).
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// By subset of the occupied cells that are being solved: `masks` has its cells, `weights` its base-3 key as marks of X.
+  /// For each subset of the occupied cells of the positions being solved: `masks` has the subset's cells, `weights` the sum of their powers
+  /// of 3.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// The score that stands for a successor's after a completed line: from 33 the side to move gets −32, a loss in 0 plies; from −33
-  /// it gets 32, a win in 0 plies.
+  /// The score used in place of the best successor's score after a completed line: 33 gives the side to move −32 (lost, 0 plies to the
+  /// end), −33 gives it 32 (won, 0 plies to the end).
   private let lineValue: Int8
 
   init(lineLoses: Bool) {

@@ -23,7 +23,7 @@ package struct Symmetry: Sendable, Hashable {
   package var keys: [Int] {
     var keys = [0]
     for image in images {
-      // The keys of the cells before, each with this cell empty, then with an X, then with an O.
+      // Extends the image keys to one more cell: all of them with the cell empty, then all with an X in it, then all with an O.
       keys = (0..<3).flatMap { mark in keys.map { $0 + mark * TernaryKey.power(image.index) } }
     }
     return keys

@@ -6,8 +6,8 @@ import TicTacToe
 ///
 /// A search answers one question: does one side, the attacker, win? Each position has two numbers: how many leaves at least must
 /// still be proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and how many to
-/// show that it fails. The search descends to the move with the fewest leaves, until another move has fewer. As many leaves are below
-/// several moves, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other open move.
+/// show that it fails. The search descends to the move with the fewest leaves, until another move has fewer. Since many leaves are
+/// below more than one move, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other open move.
 /// Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.

@@ -69,7 +69,7 @@ package struct LetterBox: Sendable, Hashable {
     let relation = LetterBox.relation(of: own.letter, to: entry.letter)
     switch relation {
     case .newer: entries[own.letter.id] = own
-    // The same state; only the text of the user's own letter may differ.
+    // The game is the same, but the text of the user's own letter may differ: store the letter.
     case .same where own.letter.sender == entry.you: entries[own.letter.id]?.letter = own.letter
     default: break
     }

@@ -100,11 +100,11 @@ package struct Record: Sendable, Hashable {
     package static let comment = 4096
     /// The most bars that a record may have between two moves, or after the last one: the longest closing music has twelve.
     package static let bars = 64
-    /// The largest number of a candidate bar.
+    /// The highest number of a candidate bar.
     package static let candidate = 1_000_000
     /// The longest time in milliseconds: a year.
     package static let milliseconds: Int64 = 31_536_000_000
-    /// The highest number of an audio frame: that after a year at 48 kHz.
+    /// The highest number of an audio frame: the number of frames in a year at 48 kHz.
     package static let frame: Int64 = 1_513_728_000_000
   }
 }

@@ -3,7 +3,7 @@ import TicTacToe
 
 /// A record as one word of a URL: bytes compressed by a context-mixing coder, as letters, digits, `-` and `_`.
 ///
-/// The bytes are the text of the game without moves, then the moves, the end, the comments, and the numbers of clocks and music. A
+/// The bytes are the text of the game without moves, then the moves, the end, the comments, the times, and the music's frames and bars. A
 /// game takes fewer than a hundred characters, a few hundred with its music; a game of Ultimate fewer than a thousand. The format
 /// is permanent: any change below needs a new version number. Links of version 1, whose bytes are the whole text, remain readable.
 extension Record {
@@ -276,7 +276,7 @@ struct LinkCoder {
     return bytes + end
   }
 
-  /// The bytes written as a word of a URL, with a version and three bytes of a hash, which leaves out the first `countBytes`.
+  /// The coder's output as a word of a URL: the version, three bytes of a hash of the coded bytes after the first `countBytes`, the output.
   func word(_ version: UInt8, countBytes: Int) -> String {
     Base64URL.text([version] + SHA256.hash(Array(coded.dropFirst(countBytes))).bytes.prefix(3) + finished())
   }
@@ -358,11 +358,11 @@ enum Base64URL {
 // MARK: - URLs of all links
 
 extension NotationError {
-  /// Refuses a link of which some characters are missing or changed.
+  /// The error of a link of which some characters are missing or changed.
   static var damagedLink: NotationError {
     NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
   }
-  /// Refuses a link whose version number this program does not know.
+  /// The error of a link whose version number this program does not know.
   static var foreignLink: NotationError {
     NotationError(column: 1, message: "this link was made by another version of Alina")
   }

@@ -68,7 +68,7 @@ package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
 
   package mutating func insert(_ cell: Cell) { rawValue |= 1 &<< UInt128(cell.rawValue) }
 
-  /// The cell of the set that has `rank` lower cells; `rank` is below `count`.
+  /// The cell at position `rank` of the set's cells in ascending order, from 0; `rank` is below `count`.
   package func cell(rank: Int) -> Cell {
     var rest = rawValue
     for _ in 0..<rank { rest &= rest &- 1 }
