@@ -2,7 +2,7 @@ import Records
 import ScoreModel
 import TicTacToe
 
-/// An annotation of a record: something that the music responded to besides the final moves, such as a move taken back.
+/// An annotation of a record: something that the music responded to besides the moves in the record, such as a move taken back.
 package struct Annotation: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A player made a move that was later taken back; `choices` are the numbers of the candidate bars chosen after the move.

@@ -7,13 +7,13 @@ import Tintinnabuli
 extension GameConductor {
   /// Milliseconds without a touch after which the next one begins another sentence.
   private static let pause: Int64 = 2_500
-  /// The number of a sentence's touches from which on its bars are longest and loudest.
+  /// After this number of touches a sentence has its longest and loudest bars.
   private static let grown = 8
-  /// The number of last touches that melodies visit.
+  /// The number of latest touches whose cells melodies visit.
   private static let visited = 6
 
-  /// The first time, not before `moment`, that is a whole number of milliseconds after the start of free play: such times are kept.
-  /// During a game `moment` itself.
+  /// The time `moment`, rounded up to whole milliseconds after the start of free play, in which links store touches. During a game
+  /// `moment` itself.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue
@@ -21,7 +21,7 @@ extension GameConductor {
     return freePlayStart + Tick(rawValue: (since + millisecond - 1) / millisecond * millisecond)
   }
 
-  /// Composes a touch; before free play without effect.
+  /// Composes a touch; has no effect before free play starts.
   mutating func touch(_ square: Square, _ side: Player, at moment: Tick) -> [ScoreEvent] {
     guard var play = freePlay else { return [] }
     let milliseconds = (moment - freePlayStart).rawValue / Tick.milliseconds(1).rawValue
@@ -34,9 +34,9 @@ extension GameConductor {
       voice: side.voice, degree: degree(square), marks: Marks(first: degrees(.x), second: degrees(.o)))
     event.isFree = true
     event.sentence = sentence.number
-    // Half of the way, as free play has no end to which it could grow.
+    // The phase stops at ½, as free play has no decision that it could approach.
     event.phase = Double(min(sentence.touches, GameConductor.grown)) / Double(2 * GameConductor.grown)
-    // Every second sentence changes its bars, so that a plain one follows.
+    // The first touch of every second sentence starts a change of the next bars, so that changed and plain sentences alternate.
     event.endsSentence = sentence.touches == 1 && sentence.number % 2 == 1
     freePlay = play
     return music.compose(event, at: moment)

@@ -13,7 +13,7 @@ package struct GameConductor: Sendable {
   /// The touches of free play; `nil` while a game is played.
   package internal(set) var freePlay: FreePlay?
   package private(set) var freePlayStart = Tick.zero
-  /// The number of the sentence of touches, from 0, and of its touches.
+  /// The number of the current sentence (touches in close succession), from 0, and its number of touches.
   var sentence = (number: 0, touches: 0)
 
   private var state = VariantState(startOf: .classic)

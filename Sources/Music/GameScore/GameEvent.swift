@@ -14,7 +14,7 @@ package enum GameEvent: Sendable, Hashable {
   case logged
   /// Free play begins: its music depends only on the seed, the position in the cycle of tonics, the touches and their times.
   case freePlayStarted(seed: UInt64, place: Int)
-  /// A cell was touched in free play; it sounds in the register of a side.
+  /// A cell was touched in free play; the touch sounds in the register of the given side.
   case touched(Square, Player)
   /// A player made a move.
   case moved(VariantMove)

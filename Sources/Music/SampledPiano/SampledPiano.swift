@@ -98,7 +98,7 @@ package final class SampledPiano: @unchecked Sendable {
       // A single thread uses the synthesizer, so it needs no lock. Samples of unused presets are not loaded.
       ("synth.threadsafe-api", 0), ("synth.dynamic-sample-loading", 1), ("synth.lock-memory", 0),
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
-      // A stereo pair for each bus: channel c is in group c mod 8.
+      // One stereo output for each bus: FluidSynth sends channel c to output c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
       // Notes of the stereo font take two voices, and a slow game with held pedal has almost a hundred notes: a stolen voice is cut
       // within its wave, which clicks (one click of 6.7 dB was measured with 96 voices).

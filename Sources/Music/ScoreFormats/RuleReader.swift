@@ -29,7 +29,7 @@ package struct RuleReader: RuleVisitor {
     return rules
   }
 
-  /// Parses a list of units as a separate chain. Throws all errors.
+  /// Parses a list of units as a chain that belongs to no rule file. Throws all errors.
   package static func chain(units: RuleTree) throws(RuleErrors) -> ScoreRules.Chain {
     var reader = RuleReader(chains: [])
     var chain = ScoreRules.Chain()

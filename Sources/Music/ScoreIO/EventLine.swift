@@ -214,7 +214,7 @@ package struct LiveScore {
     (score.conductor.explains, score.conductor.autoReplyVoices) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
-      // No line asks for a half arch (bars that close a section): composes any half arch before the next line.
+      // If the event of the line before closes a sentence (a group of events), composes its half arch (a few closing bars) first.
       events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.compose(EventLine(kind: line.kind, at: nil), now: end)

@@ -78,6 +78,6 @@ package struct RuleText: RuleVisitor {
 }
 
 extension RuleKind {
-  /// The kind of the list's elements; this kind itself if it is not a list.
+  /// The kind of a list's elements; for all other kinds, the kind itself.
   fileprivate var element: RuleKind { if case .list(let kind, _, _) = self { kind } else { self } }
 }

@@ -12,8 +12,8 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case cut
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
-    /// Move the drone's sustained tone at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`. Its second tone is an
-    /// octave higher, its third `velocity` semitones above the second; 0 means a fifth.
+    /// Move the drone's sustained tone at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`. The second tone
+    /// is an octave above `pitch`, the third `velocity` semitones above the second; a `velocity` of 0 means a fifth.
     case drone
     /// Play the cell preview at `pitch`; `amount` 0 ends it.
     case preview

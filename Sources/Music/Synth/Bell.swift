@@ -21,7 +21,7 @@ struct Bell: ~Copyable {
 
   /// Strikes the bell; `t60` in seconds.
   mutating func strike(frequency: Double, amplitude: Float, t60: Float) {
-    // Restarts the modulator's control grid at the strike, which may come inside a cell of the engine's grid.
+    // Restarts the modulator's 64-frame control grid, because the strike may come between two points of the engine's grid.
     modulator.set(.bell(frequency: Float(frequency)))
     modulator.reset()
     phase = .zero

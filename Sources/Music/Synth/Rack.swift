@@ -12,7 +12,7 @@ struct Rack: ~Copyable {
     case gain(Float)
   }
 
-  /// A chain: its range of units, and the frames that it still sounds after its last input; inactive at 0.
+  /// A chain: its range of units, and the number of frames that it still sounds after its last input; at 0 frames the chain is skipped.
   private struct Chain: BitwiseCopyable {
     var first = 0
     var end = 0

@@ -35,7 +35,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     cells = Int32(clamping: max(1, (frames + Grid.frames - 1) / Grid.frames))
   }
 
-  /// Sets `value` at once; only while its jump cannot be heard.
+  /// Sets the value at once, without a ramp. Call only while the change cannot be heard.
   mutating func jump(_ value: Value) { self = Ramp(value) }
 
   /// Computes the slope for the next cell of the control grid.

@@ -13,7 +13,7 @@ struct BarPlan {
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad, if any: the downbeat if M has the right note there, else the second.
+  /// The pair in which T leaves the triad, if any: the first pair if M has the sign's degree (`awakenM`) there, else the second pair.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
@@ -31,7 +31,7 @@ struct BarPlan {
   var hasM = true
   /// The time at which T sounds; overrides the time that the sign sets.
   var tPace: SignRule.TPace?
-  /// Velocity in per cent: of all notes, and additionally of T.
+  /// Two factors of velocity in per cent: one of all notes, and a further one of T.
   var velocity = 100
   var tVelocity = 100
   /// The effect chain of the long note.
@@ -124,7 +124,7 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A sign held over from an earlier bar keeps the pan and the delay of T of the voice that owes it, but uses this bar's register.
+      // A pending sign's pair has the pan and roll (the time by which T precedes M) of the sign's voice, but the register of this bar's voice.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -133,7 +133,7 @@ struct BarWriter {
       let second = slot == 1 && rule.secondPair != nil ? rule.secondVelocity : 100
       let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
       let tDelay = tDelay(plan, slot, length)
-      // The roll is at most half of the pair, so that M keeps the rest.
+      // The roll (the time by which T precedes M) is at most half of the pair, so that M has the other half.
       let isAlone = !plan.hasM || tPace(plan, slot) == .silent
       let rolled = Tick.milliseconds(isAlone ? 0 : manner.rollMilliseconds)
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
@@ -174,7 +174,7 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // In a long-short rhythm notes alternate two to one, within the total time of equal notes.
+    // In a long-short rhythm every second note is half as long as the others; all notes take the same time as equal notes.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {
@@ -287,7 +287,7 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // The cut note comes half a pair late, so that the downbeat alone identifies the player.
+      // Delays the cut note by half a pair: at the downbeat only notes of the player who moved are heard.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)

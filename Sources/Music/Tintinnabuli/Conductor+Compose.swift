@@ -12,7 +12,7 @@ extension Conductor {
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
     /// The melody of a candidate. The candidates after the first `count` are variations: each of the first `count` melodies with another
-    /// note at one place of the bar, and at last candidate 0 with other long notes.
+    /// note at one place of the bar. The last variations are candidate 0 with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -68,7 +68,7 @@ extension Conductor {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // In a long piece a short bar should rather miss its goal than repeat an earlier bar.
+    // In a long piece a short bar that repeats an earlier bar costs more than one whose long note misses the goal.
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?

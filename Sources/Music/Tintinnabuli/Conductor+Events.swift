@@ -25,7 +25,7 @@ extension Conductor {
   ///   - number: The number of events before this session joins the piece.
   ///   - marks: The degrees that each voice has marked.
   ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log.
-  ///     Or the seed of free play, so that its touches alone reproduce its bars.
+  ///     For free play the seed of its music, from which the touches alone reproduce the bars.
   ///   - place: The match's position in the cycle of tonics, from 0; it wraps around.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
@@ -205,8 +205,8 @@ extension Conductor {
     return problem
   }
 
-  /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, raises it
-  /// half way at every `hurryPedal`th hurried move; otherwise leaves the bar as it is.
+  /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, raises the
+  /// pedal half way at every `hurryPedal`th hurried move; at other moves leaves the bar's pedal as it is.
   private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
     let isHalf = piece.hurried > 0 && piece.hurried % max(rules.gestures.hurryPedal, 1) == 0
     guard stroke.startsOver || isHalf else { return bar }
@@ -238,10 +238,13 @@ extension Conductor {
 
   /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note.
   ///
-  /// At an end, or if the music times both voices' replies, `bars` gives the number. If the music times only the other voice's reply,
-  /// the number of short pairs lies within `answered`. If a person replies, the long note starts after `reach` per cent of the expected
-  /// thinking time (the piece's median): first the bar has quicker short notes, then fewer of them. The long note starts at most
-  /// `apart` seconds after the last long note that was heard, which was `sinceLongNote` ago.
+  /// - At an end, or if the music chooses the time of both voices' replies: the usual number (`rules.bars`, or `sentences.pairs`).
+  /// - If the music chooses only the time of the other voice's reply: the usual number, limited to the range `answered`.
+  /// - If a person replies: the usual number, or fewer if there is no time for as many of the quickest short notes.
+  ///
+  /// Unless the music chooses the time of both replies, the short notes are so quick that the long note starts at most `apart` seconds
+  /// after the last long note that was heard (`sinceLongNote` ago) and, except at an end, after at most `reach` per cent of the expected
+  /// thinking time (the piece's median). `quickest` limits this.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
@@ -326,7 +329,7 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // In a network match the previous draw does not count, since the listeners have heard different games before.
+      // In a network match the form may equal that of the session's last draw, since the listeners have heard different games before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]
@@ -395,10 +398,11 @@ private struct Stroke {
   let number: Int
   /// Whether the event starts a new piece.
   let startsOver: Bool
-  /// The time since the last event. In a match only the log's times, in whole slots, determine how much of the last bar was heard.
+  /// The time since the last event: in a match by the times of its log, in whole slots, so that it is equal for all listeners.
   let gap: Tick?
-  /// The long note of the last bar if it was cut, and the time since the last long note that was heard.
+  /// The long note of the last bar, if a cut kept it from being heard.
   var cutNote: Note?
+  /// The time since the last long note that was heard.
   var sinceLongNote = Tick.zero
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false

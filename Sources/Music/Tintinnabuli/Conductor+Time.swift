@@ -191,7 +191,8 @@ extension Conductor {
     return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
-  /// The long note on the tonic nearest to the end of the quoted motto, on which alone it depends: records store no candidate for it.
+  /// The long note on the tonic nearest to the end of the quoted motto. The note depends on the motto alone, so records store no candidate
+  /// for it.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {
@@ -265,7 +266,7 @@ extension Conductor {
     return events(of: written)
   }
 
-  /// The sentences of free play as one bar each: the first pairs of their events, each as long as it is until the next.
+  /// For each sentence of free play, a bar of the first pairs of its events; each pair lasts at most until the next.
   private var playedSentences: [Bar] {
     var sentences: [(number: Int?, bar: Bar)] = []
     for bar in eventBars {
@@ -300,7 +301,7 @@ extension Conductor {
       + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// Recalls the next event not yet recalled by its bar's first and long note, every second event an octave higher.
+  /// Plays the first and the long note of the bar of the next event that was not recalled before; every second event an octave higher.
   private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

@@ -179,7 +179,7 @@ public struct Conductor: Sendable {
     return event
   }
 
-  /// Moves the bed to a root and to the tones of the last closed sentence's change, if it is elsewhere.
+  /// Moves the bed (the drone's sustained tone), unless it is there already, to a root and the tones of the last closed sentence's change.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
     moveBed(to: Bed(root: root, tones: change?.rule.bed ?? []), at: moment)
   }

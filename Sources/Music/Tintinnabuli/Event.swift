@@ -41,8 +41,8 @@ public struct Event: Sendable, Hashable {
   public var removedDegree: Int?
   /// The number of an earlier event that led to the same position; the bar quotes the melody of that event.
   public var returns: Int?
-  /// Whether the event belongs to free play, in which no event is taken back. The echoes then repeat the first pairs of all events of a
-  /// sentence, which is what was played, and the first echo follows soon after the last bar.
+  /// Whether the event belongs to free play, in which no event is taken back. The echoes of free play repeat the first pairs of a
+  /// sentence's events, the notes that were touched, and the first echo follows soon after the last bar.
   public var isFree = false
 
   /// Makes an event; see the properties for units and ranges.

@@ -29,7 +29,7 @@ struct PendingSigns: Sendable {
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
-    // A note counts as heard after the time `heard`, and as a long note after the time of two of the quickest short notes.
+    // A note counts as heard once it has sounded for the time `heard`, and as a long note after the time of two of the quickest short notes.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var cutNote: Note?
     var sinceLongNote = Tick.zero
@@ -66,7 +66,7 @@ struct PendingSigns: Sendable {
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !isSaid
     }
-    // The second pair has room for one sign: if the awakening of the bar's own sign needs this pair, pending signs wait.
+    // The second pair can play one sign: if T leaves the triad there for the bar's own sign (`awakensAt`), pending signs wait.
     if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
       plan.pending = pending.first { $0.sign == due.name }.map { (due, $0.voice) }
       pending.removeAll { $0.sign == due.name }

@@ -48,14 +48,14 @@ struct Piece: Sendable {
     return list.isEmpty ? .arch : list[(contourOffset + number) % list.count]
   }
 
-  /// The progress of the piece, 0…1: by its number of events, or 1 once it is decided.
+  /// The progress of the piece, 0…1: 1 once the piece is decided; before, by the last event's `phase` or else by the number of events.
   var form: Double {
     if abs(standing) > 0.9 { return 1 }
     // A curve makes the middle of a long piece, its longest part, loud enough.
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 
-  /// The drama of the piece: 0 quiet, 1 with facts at most events, 2 with a voice that had almost won.
+  /// The drama of the piece: 2 if a voice had almost won, else 1 if more than half of the events have facts, else 0.
   var drama: Int {
     if events.contains(where: { abs($0.standing) > 0.9 && $0.end == nil }) { return 2 }
     return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0
@@ -76,7 +76,7 @@ struct Piece: Sendable {
 
 /// The harmony of the bed.
 struct Bed: Sendable, Equatable {
-  /// The degree of the scale on which it stands, 0–6.
+  /// The degree of the scale that is the bed's root, 0–6.
   var root = 0
   /// The tones above the root, as in `ScoreRules.Sentences.Change.bed`.
   var tones: [Int] = []

@@ -92,7 +92,7 @@ extension ScoreRules {
     public var after = 0.8
     /// The velocity of phrases in per cent of the bar's velocity.
     public var velocity = 86
-    /// The most pairs of the phrases after an event's bar, for each event so far; 0 for no phrases.
+    /// The phrases after an event's bar have at most this number of pairs times the number of events so far; 0 for no phrases.
     public var growth = 0
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
