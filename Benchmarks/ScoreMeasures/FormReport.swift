@@ -87,7 +87,7 @@ package struct FormReport: Sendable {
     return last.winningBoards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
   }
 
-  /// The loudness of phrases with the modal piano's response.
+  /// Measures the range of loudness of the bars: converts their mean velocities to the levels that the modal piano plays.
   private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
     let heard = session.bars.filter { $0.sounding.count > 1 }.compactMap { $0.meanVelocity }
     var range = 0.0
@@ -115,7 +115,7 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether the last of a game's longest bars, phrases included, is in the middle third or later.
+  /// Whether the last of a game's longest bars, each with the phrases after it, is in the middle third of the game or later.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {

@@ -8,7 +8,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var bars = 0
   /// The number of pairs in which both voices play.
   package private(set) var pairs = 0
-  /// Pairs whose T is a triad tone in one of the four positions relative to M, modulo octaves.
+  /// The number of pairs whose T is one of the two nearest triad tones above or below M, modulo octaves.
   package private(set) var conforming = 0
   /// The number of pairs whose T may leave the triad, because they sound an awakening (a win can no longer be prevented).
   package private(set) var awakenings = 0
@@ -24,7 +24,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var moves = 0
   /// The number of melodic moves by a single degree.
   package private(set) var steps = 0
-  /// Pairs at the interval of a second, modulo octaves.
+  /// The number of pairs at the interval of a second, modulo octaves.
   package private(set) var seconds = 0
 
   package init() {}

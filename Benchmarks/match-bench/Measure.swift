@@ -170,7 +170,7 @@ struct Measure {
         value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
-  /// Runs players at their pace; adds percentiles 50, 99 and 99.9 of their histogram, and the 99th of the load's own delay.
+  /// Runs players at their pace. Adds a row with percentiles 50, 99 and 99.9 of the histogram, and percentile 99 of the load's own delay.
   private mutating func time(
     _ name: String, _ players: Players, _ child: Child, matches: Int, seconds: Int,
     _ histogram: KeyPath<Players, Histogram<UInt32>>, goal: String

@@ -126,7 +126,7 @@ case "notes":
   }
   write(out, to: arguments.dropFirst().first ?? "notes.f32")
 case "stems":
-  // The shares of reverb and of sympathetic strings in ten seconds of pairs, in dB below the dry sound.
+  // Prints the shares of reverb and of sympathetic strings in ten seconds of notes, in dB relative to the dry sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
     var patch = standard
     change(&patch)

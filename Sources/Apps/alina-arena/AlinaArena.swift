@@ -45,7 +45,7 @@ struct AlinaArena: ParsableCommand {
     }
   }
 
-  /// Joins the words after each `-engine`, `-each` and `-sprt`, options as in cutechess-cli, into one argument.
+  /// Joins the words after each of cutechess-cli's options `-engine`, `-each` and `-sprt` into one argument.
   private static func joined(_ arguments: [String]) -> [String] {
     let separators = ["-engine": EngineSettings.separator, "-each": EngineSettings.separator, "-sprt": ","]
     var result: [String] = []

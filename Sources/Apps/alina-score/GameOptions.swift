@@ -21,7 +21,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
 
-  /// A player's name as shown on a score: a level by its character, other players by the name in the record.
+  /// A player's name as shown on a score: of a level its character, of other players the name in the record.
   static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {

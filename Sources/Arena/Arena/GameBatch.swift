@@ -12,7 +12,7 @@ final class GameBatch: @unchecked Sendable {
     /// The number of games, by number of moves.
     var lengths = [Int](repeating: 0, count: 10)
     /// The numbers of pairs of games by their results, nine for each pairing, beginning with the pairing of the first pair. The place of
-    /// a pair is 3 · the result of its first game + the result of its second game.
+    /// a pair is 3 · the result (0–2) of its first game + the result of its second game.
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.

@@ -32,7 +32,7 @@ package struct Shard: Sendable, Hashable {
     (number, count) = (parts[0], parts[1])
   }
 
-  /// The share as `init` reads it.
+  /// The share as text, in the form that `init` reads.
   package var text: String { "\(number)/\(count)" }
 }
 

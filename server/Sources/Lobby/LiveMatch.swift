@@ -150,7 +150,7 @@ struct LiveMatch: Sendable {
       (turnStarted, wait, codeDies) = (nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
-    // The second player gets the full time to answer a rematch request.
+    // The opponent gets the full time to answer a rematch request.
     case .rematch: allowRematch(configuration, now)
     case .flag, .draw, .resign, .abort, .claim: break
     }

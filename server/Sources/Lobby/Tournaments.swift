@@ -13,10 +13,10 @@ struct TournamentDesk: Sendable {
     fileprivate(set) var known: Tournament?
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
     var followers: [ConnectionID: Follower] = [:]
-    /// The rows and the notice last sent to the followers; the notice without the fields that differ for each receiver.
+    /// The rows and the notice that were last sent to the followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
     var notice = TournamentNotice()
-    /// Whether the store may have a later version, whether it is being read, and when it was read.
+    /// Whether the store may have a later version of the tournament, whether the tournament is being read, and when it was last read.
     var isBehind = true
     var isBeingRead = false
     fileprivate(set) var readAt = Int64.min / 2
@@ -28,7 +28,7 @@ struct TournamentDesk: Sendable {
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// Whether to read the tournament now: it has changed, or a notification may have been lost.
+    /// Whether to read the tournament now: the tournament has changed, or a notification of a change may have been lost.
     func isDue(_ now: Moment, every: Int64) -> Bool {
       guard !isBeingRead else { return false }
       return isBehind || phase(now) != .over && now.monotonic - readAt >= every

@@ -105,7 +105,7 @@ package struct Probe {
     } catch { return "\(error.line):\(error.column): \(error.message)" }
   }
 
-  /// A player's own music: its rule file, and a game's piece.
+  /// Answers for the player's own music in a link's word: its rule file, and a game composed with these rules.
   private func own(_ word: String) -> String {
     let bases = pack.entries.map { $0.reference.name }
     guard let own = try? OwnMusic(word, bases: bases), let tree = pack.tree(own.base), let rules = pack.rules(word)
