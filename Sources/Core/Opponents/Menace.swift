@@ -126,7 +126,7 @@ package struct MenaceBoxes: Sendable {
     return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])
   }
 
-  /// The cell whose bead counts for a move: the lowest of the cells that the box position's own symmetries map the move to.
+  /// The cell whose beads stand for a move in a box's position: the lowest cell to which a symmetry of this position maps the move.
   static func representative(of square: Square, in label: Position) -> Square {
     label.symmetries.map { $0(square) }.min() ?? square
   }

@@ -13,7 +13,7 @@ package final class UltimateValue: @unchecked Sendable {
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
   /// The number of all weights; those of boards come first.
   package static let weightCount = boardWeightCount + lineWeightCount
-  /// The unit of a weight: 2048 are 1 in the log-odds.
+  /// A weight of this size is 1 in the log-odds.
   package static let scale = 2048
 
   /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.
@@ -116,7 +116,7 @@ package final class UltimateValue: @unchecked Sendable {
       + linePotential(position.o, position.x, position.empty)
   }
 
-  /// A side's prospects: 0 if the other side has a mark on every line, 2 if one cell completes a line, 3 if several do, else 1.
+  /// A side's prospects on a board: 0 if the other side has a mark on every line, 2 if one cell completes a line, 3 if several do, else 1.
   private static func linePotential(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }

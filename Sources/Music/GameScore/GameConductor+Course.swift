@@ -59,10 +59,11 @@ extension GameConductor {
   private static let long = 24
   /// The sum at which Ultimate counts as decided: a closed board counts 4, a board that one move can win counts 1.
   private static let decided = 24.0
-  /// The number of marks after the first with which a board of Ultimate counts as fully progressed.
+  /// The number of marks, not counting the first, at which a board of Ultimate counts as fully progressed.
   private static let full = 3.0
-  /// The number of plies to the end from which on a won game of Infinite counts as almost even.
+  /// A won or lost game of Infinite counts as almost even if the end is this number of plies away or more.
   private static let far = 14.0
-  /// The lead at which a side has almost won Ultimate: 2 for each won board and 3 for each board that would complete a line.
+  /// The lead at which a side has almost won Ultimate. A lead is the difference of the sides' sums of 2 for each won board and 3 for each
+  /// board that would complete a line.
   private static let lead = 9.0
 }

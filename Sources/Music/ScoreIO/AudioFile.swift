@@ -11,8 +11,8 @@ package final class AudioFile {
   private let descriptor: Int32
   private let path: String
   private var file: OpaquePointer?
-  /// The first errno of a write, 0 for none. libsndfile does not report errors of its last writes: the lengths in the
-  /// header and FLAC's last block.
+  /// The errno of the first write that failed; 0 if none failed. libsndfile does not report failures of its last writes, which are the
+  /// lengths in the header and FLAC's last block.
   private var failure: Int32 = 0
 
   /// The largest WAV file in bytes (4 h 8 min), limited by its 32-bit header. Longer files are RF64 (EBU Tech 3306) with 64 bits.

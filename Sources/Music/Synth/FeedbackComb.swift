@@ -31,7 +31,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       self.glide = min(max(glide, 1), 60_000)
     }
 
-    /// A string of `frequency` Hz that rings for `t60` seconds; g = 10^(−3 D/(fs·T60)).
+    /// A string of `frequency` Hz that rings for `t60` seconds: the feedback is 10^(−3 D/(fs·T60)) for a delay of D frames at the rate fs.
     public static func string(frequency: Double, t60: Double, damping: Float = 0) -> Parameters {
       let delay = 48_000 / frequency
       let g = Arithmetic.decay(t60: t60, sampleRate: 48_000 / delay)

@@ -5,7 +5,7 @@
 struct ModalPiano: ~Copyable {
   /// The most sounding notes; a further note ends the quietest one (steals its voice).
   static let polyphony = 32
-  /// The number of slots, more than notes so that stolen voices can fade.
+  /// The number of slots for voices: more than `polyphony`, so that stolen voices can fade out.
   static let slots = 64
   /// Output buses: dry, and one for each effect chain.
   static let buses = 1 + Patch.maxChains

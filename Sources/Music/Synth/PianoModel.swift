@@ -16,8 +16,8 @@ struct PianoModel {
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
   /// The slowest decay in dB/s: the grand's sample loops hold some partials for ever.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
-  /// The fastest early decay of the first partial in dB/s, the increase for each further partial, and the maximum for all. Faster
-  /// decays in the fit are hammer noise.
+  /// The fastest early decay of the first partial in dB/s; faster decays in the fit are hammer noise. The next two properties are its
+  /// increase for each further partial, and its maximum.
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0

@@ -81,12 +81,12 @@ public struct Reverb: ~Copyable, AudioNode {
     predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), predelaySize - 1)
     let c = Float(Arithmetic.sine(turns: 0.25 + min(8_000 / sampleRate, 0.5)))
     for i in 0..<16 {
-      // dB a round: −60·D/(fs·T60).
+      // The gain of a round in dB: −60·D/(fs·T60), for a delay of D frames at the sample rate fs.
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)
-      // A one-pole filter whose gain at 8 kHz makes up the difference between `high` and `base`: (1 − k)/√(1 − 2kc + k²) with the
-      // cosine c at 8 kHz, solved for k.
+      // The coefficient k of a one-pole filter, whose gain at 8 kHz, (1 − k)/√(1 − 2kc + k²) with the cosine c of 8 kHz, lowers the
+      // gain of a round from `base` to `high` dB.
       let want = Arithmetic.amplitude(decibels: max(high - base, -30))
       let a = 1 - want * want
       let b = 1 - want * want * c

@@ -233,7 +233,7 @@ struct BarWriter {
     return [plan.change?.rule.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
-  /// The delay of T within its pair; `nil` for a rest. Unless T is silent, it sounds at once on the downbeat and the long note.
+  /// The delay of T within its pair; `nil` if T rests. On the downbeat and the long note T has no delay, unless it is silent.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
     switch tPace(plan, slot) {
     case .together, .double: .zero

@@ -136,8 +136,8 @@ extension Conductor {
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// Fixes the other cells of a completed line in the following slots, the nearest cell first; before a wide leap one slot
-  /// stays free as a bridge. A cell still out of reach sounds in the nearest octave.
+  /// Fixes the notes of a completed line's other cells in the slots from `slot` on, the nearest cell first; before a leap wider than
+  /// `bridge` one slot stays free. The note of a cell still out of reach sounds in the nearest octave.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0

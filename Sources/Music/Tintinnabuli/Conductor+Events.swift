@@ -336,11 +336,11 @@ extension Conductor {
     }
     var closing = Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts)
     closing.motto = piece.motto(end.winner)
-    // The last bar is on the tonic.
+    // The last closing bar is on the tonic.
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // The motto of each sentence has a bar of its own, on the root of the sentence; only the last of these bars is on the tonic.
+      // The motto of each sentence has a bar of its own, on the root of the sentence; only the last motto's bar is on the tonic instead.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }

@@ -128,7 +128,7 @@ extension Conductor {
     let last = piece.events.last?.voice ?? .second
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
 
-    // Each closing bar is slower than the previous one by `augment` per cent.
+    // With each closing bar a short note gets longer by `augment` per cent of the first closing bar's short note.
     let slower = 1 + Double(ending.augment * step) / 100
     let isHalf = closing.sentence != nil
     var plan = BarPlan(

@@ -23,9 +23,9 @@ struct PendingSigns: Sendable {
   /// The time from the last long note that was heard to the last event.
   private(set) var sinceLongNote = Tick.zero
 
-  /// Marks those signs of the last bar as pending that the cut at `moment` keeps from being heard. Returns the long note of the
-  /// sounding bar, phrase or echo if the cut keeps it from being heard; the next downbeat plays it. `elapsed` is the time since the
-  /// bar's start by a match's log, if there is one.
+  /// Marks as pending the signs of the last bar that the cut at `moment` keeps from being heard. Returns the long note of the sounding
+  /// bar, phrase or echo if the cut keeps this note from being heard; the next bar plays it in its first pair. `elapsed` is the time
+  /// since the last bar's start by a match's log, if there is one.
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {

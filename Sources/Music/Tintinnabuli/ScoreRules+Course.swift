@@ -231,7 +231,8 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence between a bar and the first echo.
     public var after = 8.0
-    /// The silence after a bar of two pairs in per cent of `after`; it grows with the number of pairs to 100 after the longest bar.
+    /// The silence before the first echo after a bar of two pairs, in per cent of `after`; it grows with the bar's pairs, to 100 per cent
+    /// after the longest bar.
     public var afterShort = 100
     /// The velocity of echoes in per cent of the bar's velocity.
     public var velocity = 72
@@ -251,7 +252,7 @@ extension ScoreRules {
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)
-    /// The number of latest bars of which an echo repeats one.
+    /// An echo repeats one of this number of latest bars.
     public var memory = 12
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -300,9 +301,10 @@ extension ScoreRules {
     public var heard = 0.1
     /// The number of short notes from the start of the long note to the earliest reply that the music times.
     public var reply = 1
-    /// The range of short notes from the start of the long note to a reply between two computers; the seed chooses the number.
+    /// The number of short notes from the start of the long note to the reply in a game between two computers, a range from which the
+    /// seed chooses.
     public var breath = 4...5
-    /// Velocity in per cent of a cut long note that sounds with the next downbeat; 0 for none.
+    /// Velocity in per cent of a cut long note that the next bar plays in its first pair; 0 if cut notes are not played again.
     public var resolve = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

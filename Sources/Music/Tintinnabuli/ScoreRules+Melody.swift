@@ -83,7 +83,7 @@ extension ScoreRules {
     public var register = Pitch(21)...Pitch(108)
     /// Degrees by which a game may move its register in either direction.
     public var drift = 0
-    /// Bar lengths: for each of these that a bar reaches, its melody recalls one more mark.
+    /// Bar lengths in pairs: a melody recalls one mark for each of these lengths that its bar reaches.
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5
