@@ -12,7 +12,7 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// The frames per second; how many of them are added up to one value before the analysis; the parts per second, analysed one by one.
+  /// The frames per second, the frames that are added up to one analysed value, and the separately analysed parts of a second.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93

@@ -10,7 +10,7 @@ import Tintinnabuli
 /// The measures table for a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
-  /// The style of the bars of moves and of closing music, none of them cut short; bars without M or T are exempt.
+  /// The style of the bars of moves and of closing music, none of them cut short, except bars without a note of M.
   package private(set) var style = StyleMeasures()
   /// The number of bars with the required number of pairs.
   private var lawfulLengths = 0

@@ -208,7 +208,7 @@ static uint64_t mcts(uint64_t seed, long simulations) {
 // Perft ----------------------------------------------------------------------------------------------------------
 
 static uint64_t visited[10], x_wins[10], o_wins[10], draws[10];
-// By mask of a side's cells, the cells that complete a line for it.
+// For each mask of a side's cells: the cells that complete a line for that side.
 static uint16_t completing[512];
 
 // The number of cells in a mask of at most two cells.

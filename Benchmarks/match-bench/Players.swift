@@ -126,7 +126,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     }
   }
 
-  /// Looks for a game against anybody, or in the tournament.
+  /// Seeks a game in the tournament, or outside of it if the tournament's code is empty.
   private func seekAny(_ link: Link) {
     guard !isOver, let tournament else { return }
     seeks += 1

@@ -45,6 +45,6 @@ def distance(a, b):
 
 
 def onset(x):
-    """The frame where a sound first passes 40 dB under its peak."""
+    """The first frame whose level is less than 40 dB below the sound's peak."""
     level = np.abs(x).max(axis=1)
     return int(np.argmax(level > 0.01 * level.max()))

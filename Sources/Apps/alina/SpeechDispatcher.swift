@@ -26,7 +26,7 @@ final class SpeechDispatcher: Sendable {
     }
   }
 
-  /// The library's file, whose version 2 has been the same since speech-dispatcher 0.7 of 2010.
+  /// The library's file. Version 2 of its interface dates from speech-dispatcher 0.7 of 2010.
   static let file = "libspeechd.so.2"
   private static let library = Library()
   static var isInstalled: Bool { library != nil }

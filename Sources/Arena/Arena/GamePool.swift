@@ -5,7 +5,7 @@ import TicTacToe
 /// Plays the games of a stage on several threads and delivers them in order of their index.
 ///
 /// Games are divided into batches. The thread that plays the last game of a batch counts and formats the batch, and delivers all
-/// batches that are due. So no other thread must be woken for the delivery.
+/// batches that are due. So no thread has to be woken for the delivery.
 final class GamePool: @unchecked Sendable {
   /// The batches of some pairings in order; one thread plays the whole of a batch.
   private struct Sequence {
@@ -51,7 +51,7 @@ final class GamePool: @unchecked Sendable {
   /// The number of batches that may be played ahead of the batch that is due for delivery.
   private var window = 0
 
-  /// Prepares the games `indices` of a stage; `known` is the first of them, if a file already has it as half of a pair.
+  /// Prepares the games `indices` of a stage. If a file ends with half a pair, the first of these games is in the file: `known`.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in

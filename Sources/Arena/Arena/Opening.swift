@@ -13,7 +13,7 @@ package struct Opening: Sendable, Hashable {
   /// The empty board and no moves.
   package static let none = Opening(start: .start, moves: [])
 
-  /// The opening in the form for any variant.
+  /// The opening as a `VariantOpening`, the type for all variants.
   var general: VariantOpening {
     VariantOpening(start: start == .start ? nil : start.notation, cells: moves.map { Cell(rawValue: $0.rawValue) })
   }

@@ -26,7 +26,7 @@ package struct PairingStatistics: Sendable, Hashable {
   package var asO = Tally()
   /// The numbers of pairs in which the first player scored 0, ½, 1, 1½ and 2 points.
   package var pentanomial = [0, 0, 0, 0, 0]
-  /// Games that ended by forfeit or time.
+  /// The number of games that ended by forfeit or time.
   package var forfeits = 0
 
   /// The results with X and O together.

@@ -16,8 +16,8 @@ package enum EngineGuard {
   /// The beginning of a report that the system refused resources, by which the arena recognises it.
   package static let resourceExhausted = "could not be started for now"
 
-  /// Runs COMMAND of `-C FOLDER -- COMMAND…` in FOLDER on standard input and output, reports the command's end to the arena on
-  /// descriptor 3, and kills all descendants when the command has ended or the arena has closed the descriptor.
+  /// Runs the COMMAND in the arguments `-C FOLDER -- COMMAND…` in FOLDER, with the guard's standard input and output. Reports the
+  /// command's end to the arena on descriptor 3; kills all descendants when the command has ended or the arena has closed descriptor 3.
   package static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
     // Ignore signals that end the arena, since the guard must outlive the engine: `pkill alina-arena` signals the arena and the guard.

@@ -4,7 +4,7 @@ import Synchronization
 /// Every 20 ms, interrupts a thread that is waiting in read(2).
 ///
 /// So the thread notices a deadline or Ctrl-C without a `poll` before each read, which would make games of instantly answering
-/// engines a tenth slower. A tick just before the read has no effect; then the next one interrupts it.
+/// engines a tenth slower. A tick just before the read has no effect; the next tick then interrupts the read.
 final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
   static let period = 20.0

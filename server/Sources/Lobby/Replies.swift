@@ -24,8 +24,8 @@ package struct LobbyCounts: Sendable, Hashable {
   package var started = 0
   package var ended = 0
   package var refused: [ErrorCode: Int] = [:]
-  /// Repeated commands, answered from their `mid`.
+  /// The number of repeated commands, recognised by their `mid` and answered as before.
   package var repeated = 0
-  /// Matches whose log was inconsistent.
+  /// The number of matches given up because their log was inconsistent.
   package var abandoned = 0
 }

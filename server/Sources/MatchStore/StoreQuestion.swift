@@ -12,7 +12,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and
   /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. `.adopted`
   case adoptOrphans(NodeID, limit: Int)
-  /// Compares a node's memory with the store; adds the node to the live matches of its memory. `.differences`
+  /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. `.differences`
   case compare(NodeID, Memory)
   /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Deletes up to `cleanedAtOnce`
   /// rows of each of these kinds: `.cleaned`

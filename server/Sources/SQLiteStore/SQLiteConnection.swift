@@ -18,7 +18,7 @@ struct SQLiteError: Error, CustomStringConvertible {
 final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand it from one thread to the next
   /// `nil` after closing.
   private var handle: OpaquePointer?
-  /// Prepared statements by the address of their text, which is constant.
+  /// Prepared statements, at the address of their text (a constant).
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
   /// Opens an existing file, or creates it with `creates`. A statement waits up to a second for locks of other programs.

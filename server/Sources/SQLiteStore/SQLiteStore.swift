@@ -382,7 +382,7 @@ package final class SQLiteStore: MatchStore {
       try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
-        // A checkpoint moves the log into the file, so that a crash in between cannot separate them. A damaged file keeps its log.
+        // Checkpoint first, so that the file needs no WAL if a crash interrupts the moves. A damaged file keeps its WAL.
         _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)

@@ -36,7 +36,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
 
-  /// The most simultaneous questions without a lane to a shared store.
+  /// The most questions without a lane that a shared store answers at the same time.
   private static let mostAtOnce = 4
   private static let mostTogether = 256
 

@@ -16,7 +16,7 @@ package struct VariantOpening: Sendable, Hashable {
 }
 
 extension VariantOpening {
-  /// Makes an opening from a game of a book.
+  /// Makes an opening from a game of an opening book.
   init(_ game: Game) {
     self.init(start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
   }
