@@ -157,7 +157,7 @@ export class Sound {
     if (navigator.audioSession) navigator.audioSession.type = type;
   }
 
-  /** Makes events of the system, besides touches, resume a suspended device. */
+  /** Makes events of the system, in addition to touches, resume a suspended device. */
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;

@@ -54,7 +54,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var due: [UInt64] = []
   private let pace: UInt64?
   private let keepsNeighbours: Bool
-  /// The code of the tournament that the players enter; an empty one to play without a tournament; `nil` to play rematches.
+  /// The code of the tournament that the players enter; empty to seek games without a tournament; `nil` to play rematches.
   private let tournament: String?
   private var seeks = 0
   private var isOver = false

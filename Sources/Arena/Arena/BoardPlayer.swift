@@ -66,7 +66,7 @@ struct MoveReport: Sendable, Hashable {
   }
 }
 
-/// The data of a game besides its moves.
+/// The data of a game other than its moves.
 struct GameNotes: Sendable, Hashable {
   /// The reason of a forfeit.
   var reason: String?

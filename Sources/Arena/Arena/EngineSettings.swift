@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The settings of an engine besides its command.
+/// The settings of an engine other than its command.
 package struct EngineSettings: Sendable, Hashable {
   /// An option or environment variable: its name and value.
   package struct Setting: Sendable, Hashable {

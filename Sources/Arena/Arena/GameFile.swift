@@ -294,7 +294,7 @@ final class GameFileWriter {
   private let file: LockedFile
   private let path: String
   private(set) var hash: GameHash
-  /// The lines not yet written, and the time of the last write.
+  /// The lines not yet written to the file (`waiting`), and the time of the last write (`written`).
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
   /// Buffers to be used again, since new memory pages cost time.

@@ -12,7 +12,7 @@ final class GamePool: @unchecked Sendable {
     var pairings: [Int]
     /// Whether a player learns, so that games are played one after the other.
     var isSerial: Bool
-    /// The number of the next batch, and the distance to the batch after it.
+    /// The number of the next batch (`next`), and the distance to the number of the batch after it (`stride`).
     var next: Int
     let stride: Int
     var isBusy = false

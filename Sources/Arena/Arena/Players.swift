@@ -117,7 +117,7 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// The number of games after which the engines' speed is judged, and the milliseconds for each game below which engines are quick.
+    /// The number of games over which the engines' speed is measured (`trial`), and the milliseconds a game below which they are `quick`.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }

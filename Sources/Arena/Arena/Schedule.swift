@@ -60,14 +60,14 @@ package struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// Swiss: twice the points of each player (a bye counts as a win), the opponents so far, and the byes.
+  /// In a Swiss tournament: twice each player's points (a bye counts as a win), the opponents met, and the players who had a bye.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// Swiss: rounds found in advance, with which the tournament can certainly be completed.
+  /// In a Swiss tournament: rounds found in advance, with which the tournament can certainly be completed.
   private var reserve: [MeetingGraph.Round] = []
-  /// Knockout: the matches so far.
+  /// The matches of a knockout tournament so far.
   private(set) var matches: [Match] = []
   private var survivors: [Int]
   private var current: [Int] = []

@@ -22,7 +22,7 @@ package final class EngineProcess {
     package var folder: String?
     /// The file to which the engine's standard error is appended; `nil` discards it.
     package var log: String?
-    /// Environment variables besides the inherited ones.
+    /// Environment variables in addition to the inherited ones.
     package var environment: [String: String] = [:]
     /// The log of all lines, in which the engine has the number `player`.
     package var trace: EngineTrace?

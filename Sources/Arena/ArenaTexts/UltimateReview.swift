@@ -62,7 +62,7 @@ struct UltimateReview {
   struct Entry {
     let mover: Player
     let cell: Cell
-    /// The move that the search prefers, which may be the played one, and the mover's expected score after it, 0–1.
+    /// The move that the search prefers (`best`, perhaps the played one), and the mover's expected score after it, 0–1 (`before`).
     let best: Cell
     var before = 0.0
     /// The expected score of the mover after the played move, 0–1.

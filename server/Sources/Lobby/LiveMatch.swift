@@ -42,7 +42,7 @@ struct LiveMatch: Sendable {
   struct Work: Sendable {
     /// The number of the unit in flight that will change this match.
     var unit: UInt64?
-    /// Whether the log is being read again, and whether to read it again once no unit is in flight.
+    /// Whether the log is being read again (`isBeingRead`), and whether to read it again once no unit is in flight (`isBehind`).
     var isBeingRead = false
     var isBehind = false
     /// The numbers of events in memory and of events known to be stored, at the last request of the log.

@@ -199,7 +199,7 @@ extension Lobby {
 
   // MARK: at the leader
 
-  /// The matchmaker's inputs beside the queue.
+  /// The matchmaker's inputs other than the queue.
   private var pairingContext: Matchmaker.Context {
     .init(
       now: now.monotonic, accounts: accounts, mostPairs: isDraining ? 0 : store.room(configuration, now.monotonic),

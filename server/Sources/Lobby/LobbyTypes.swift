@@ -151,7 +151,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds after the end in which a rematch can be asked for.
   package var rematchWithin = 30_000
   package var codeLives = 600_000
-  /// The most open tournaments, and the most of them that were made from one address.
+  /// The most open tournaments at a time, and the most open tournaments that were made from one address.
   package var maxTournaments = 64
   package var tournamentsPerAddress = 2
   /// Milliseconds of waiting after which bots are offered.

@@ -14,7 +14,7 @@ struct Matchmaker: Sendable {
     case offerBots(Ticket, count: Int)
   }
 
-  /// The current time and other data, beside the queue, on which pairing depends.
+  /// The current time and other data on which pairing depends, without the queue.
   struct Context {
     let now: Int64
     /// The cached accounts: the blocked players of a ticket may be outdated.
@@ -22,7 +22,7 @@ struct Matchmaker: Sendable {
     /// The most pairs that the store can take now.
     let mostPairs: Int
     let botAfter: Int64
-    /// The tournaments whose tables are known, and the store's clock.
+    /// The tournaments whose tables are known; and the time on the store's clock (`wall`).
     let tournaments: [String: TournamentDesk.Entry]
     let wall: Int64
   }
@@ -30,10 +30,10 @@ struct Matchmaker: Sendable {
   private(set) var queue = TicketQueue()
   /// Tickets whose match is being stored.
   private var reserved: Set<String> = []
-  /// Whether the store may have tickets that are missing here, and whether the queue is being read.
+  /// Whether the store may have tickets that are missing here.
   private(set) var mustRead = false
   private var isReading = false
-  /// Whether a timer for the next read is set, and when the queue was last read because of another node's ticket.
+  /// Whether a timer for the next read is set; and when the queue was last read because of another node's ticket (`readAt`).
   private var isReadScheduled = false
   private var readAt = Int64.min / 2
   /// Milliseconds between two reads caused by other nodes' tickets: a read is O(queue).
@@ -144,13 +144,13 @@ struct Matchmaker: Sendable {
     return bots > 0 && isDue && !ticket.offeredBots && !ticket.isBot && !ticket.seek.terms.rated ? bots : nil
   }
 
-  /// The partner closest in strength; among equals the one who waited longest.
+  /// The partner closest in strength; of equally close partners the one who has waited longest.
   private func bestPartner(of ticket: Ticket, _ context: Context) -> Ticket? {
     func rank(_ other: Ticket) -> (Double, Int64) { (abs(other.rating - ticket.rating), other.since) }
     return queue.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0, context) }.min { rank($0) < rank($1) }
   }
 
-  /// The free player nearest in points; among equals the one who waited longest. Two players who played each other last are
+  /// The free player nearest in points; of equally near players the one who has waited longest. Two players who played each other last are
   /// paired again after both have waited for `repeatAfter`; O(queue).
   private func tournamentPartner(
     of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context

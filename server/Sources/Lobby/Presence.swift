@@ -8,7 +8,7 @@ struct Presence: Sendable, Hashable {
   var leftCleanly = false
   /// The number of presence events in the log.
   private var logged = 0
-  /// Milliseconds for which the side may be absent this time, and for which it was absent before.
+  /// Milliseconds for which the side may be absent this time (`grace`), and for which it was absent earlier in the match (`awayBefore`).
   private var grace = 0
   private var awayBefore = 0
   /// The most presence events logged for one side, so that reconnecting cannot grow a log without limit.

@@ -16,7 +16,7 @@ struct TournamentDesk: Sendable {
     /// The rows and the notice that were last sent to the followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
     var notice = TournamentNotice()
-    /// Whether the store may have a later version of the tournament, whether the tournament is being read, and when it was last read.
+    /// Whether the store may have a later version of the tournament.
     var isBehind = true
     var isBeingRead = false
     fileprivate(set) var readAt = Int64.min / 2

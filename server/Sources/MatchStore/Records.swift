@@ -150,7 +150,7 @@ package struct SessionRecord: Sendable, Hashable {
   }
 }
 
-/// The stored data of a match beside its log, for finding it: players, room and times.
+/// The stored data of a match other than its log, for finding the match: players, room and times.
 package struct MatchRecord: Sendable, Hashable {
   package var id: MatchID
   /// The account that plays X; `nil` in an open room.

@@ -179,7 +179,7 @@ private struct Archive: FieldObject {
 
 /// The last line of an archive, which reveals a truncation.
 private struct ArchiveEnd: FieldObject, Equatable {
-  /// The number of lines before this line, and the hash of their bytes.
+  /// The number of lines before this line (`lines`), and the hash of the bytes of these lines (`hash`).
   private var lines = 0
   private var hash = SHA256.hash([])
   private var hasher = SHA256()

@@ -2,13 +2,13 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The stored data of a tournament beside its entrants. Its phase follows from these times and the games in progress.
+/// The stored data of a tournament other than its entrants. Its phase follows from these times and the games in progress.
 package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
   /// SHA-256 of the organiser's secret.
   package var secret = SHA256.hash([])
-  /// When it was made, starts and ends, in milliseconds since 1970; the last two are `nil` until they are set.
+  /// When the tournament was made, starts and ends, in milliseconds since 1970; start and end are `nil` until they are set.
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
@@ -54,7 +54,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   /// Games as X less games as O in this tournament; the player with the lower balance gets X.
   package var balance = 0
   package var lastOpponent: Int64?
-  /// The game in progress, and the game that the player won last.
+  /// The player's game in progress (`game`), and the game that the player won last (`won`).
   package var game: MatchID?
   package var won: MatchID?
 

@@ -130,7 +130,7 @@ struct BatchValidator: QueueRows {
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
-    /// The results to add to the account's row and to its standings in other games, and their number.
+    /// The results to add to the account's row (`score`) and to its other games (`others`), and the number of all of them (`results`).
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]
@@ -145,7 +145,7 @@ struct BatchValidator: QueueRows {
   private var rooms: [String: MatchID] = [:]
   private var entrants: [EntrantKey: Entrant] = [:]
 
-  // Rows to write or delete beside those of accounts and matches.
+  // Rows to write or delete, other than those of accounts and matches.
   private var events: [EventRow] = []
   private var ledTickets: [(id: String, m: MatchID)] = []
   private var newUses: [Key: (purpose: String, m: MatchID)] = [:]

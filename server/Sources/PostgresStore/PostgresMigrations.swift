@@ -1,7 +1,7 @@
 import MatchStore
 
-/// The PostgreSQL schema and its migrations. A migration only adds; what it makes obsolete is removed in a later
-/// version, once no supported build needs it. `min_reader` is the oldest build that may use the database.
+/// The PostgreSQL schema and its migrations. A migration only adds. A later version removes obsolete
+/// parts, once no supported build needs them. `min_reader` is the oldest build that may use the database.
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count

@@ -1,7 +1,7 @@
 import MatchStore
 
-/// The schema and its migrations. A migration only adds; what it makes obsolete is removed in a later version, once no
-/// supported build needs it. `min_reader` is the oldest build that may open the file.
+/// The schema and its migrations. A migration only adds. A later version removes obsolete parts, once no supported build
+/// needs them. `min_reader` is the oldest build that may open the file.
 enum SQLiteMigrations {
   /// The statements from each version to the next; the index is the version before.
   static let steps: [String] = [

@@ -23,7 +23,7 @@ package final class Site: Sendable {
     "txt": "text/plain; charset=utf-8",
     "wasm": "application/wasm", "woff2": "font/woff2", "png": "image/png", "svg": "image/svg+xml",
   ]
-  /// The codings of compressed files beside the original, best first.
+  /// The codings of the compressed copies of a file, best first.
   private static let codings = [("br", "br"), ("gzip", "gz")]
   /// Only our own scripts, styles and modules may run; no requests to other hosts; no page may embed this one.
   private static let policy =

@@ -10,7 +10,7 @@ struct Resampler {
   private let step: Double
   /// The sinc's values at each phase.
   private let table: [Float]
-  /// The interleaved frames of the engine that are still needed, and the position in them of the next output frame.
+  /// The interleaved frames of the engine that are still needed, and the position of the next output frame in them (`place`).
   private var source: [Float]
   private var place = 0.0
 
