@@ -1,10 +1,10 @@
 // Locks on files between the tabs of one browser. The browser releases a lock when its tab closes or crashes.
 //
 // Web Locks are granted asynchronously, but the program needs the answer at once. So other tabs' locks are read at the start and
-// whenever the tab gets the focus, and each tab numbers its new files differently, so that two tabs cannot make the same file.
+// whenever the tab gets the focus, and each tab numbers its new files differently, so that two tabs cannot create the same file.
 //
-// Without a secure origin there are no Web Locks: tabs then ask each other over a channel which files they have. Two tabs that start
-// in the same moment can then resume the same game.
+// Without a secure origin there are no Web Locks: tabs then ask each other over a channel which files they have locked. In that case
+// two tabs that start in the same moment can resume the same game.
 
 const PREFIX = 'alina/';
 /** Tabs have numbers from 1 to 9. A file's number modulo 9 is that of its tab: `NAME-3` and `NAME-12` belong to tab 3. */

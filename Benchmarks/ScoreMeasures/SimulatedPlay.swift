@@ -8,7 +8,7 @@ import Tintinnabuli
 /// Simulated sessions for measuring loudness and clicks: players win or block if they can and think for a log-normal
 /// time (median 4 s, at most 30); one in five games has an immediate rematch, else the closing music (the arch) is played to its end.
 package struct SimulatedPlay: Sendable {
-  /// All score events in posting order, cuts included.
+  /// All score events in posting order, including those that cut a bar short.
   package private(set) var events: [ScoreEvent] = []
   /// The end of the last closing music and the following idle time.
   package private(set) var end = Tick.zero

@@ -29,7 +29,7 @@ package struct StyleMeasures: Sendable, Hashable {
 
   package init() {}
 
-  /// Adds a bar as written.
+  /// Adds a bar as composed, even if it was cut short.
   package mutating func add(_ bar: Bar, scale: Scale) {
     var scale = scale
     scale.root = bar.root

@@ -96,7 +96,7 @@ class State:
 
     @property
     def block(self):
-        """The bytes of a game as in a `Batch`, except the last one: marks, legal cells, ages; turn, result, last cell."""
+        """The bytes of a game as in a `Batch`, without the byte for illegal steps: marks, legal cells, ages; turn, result, last cell."""
         block = np.empty(3 * self.cells + 3, np.uint8)
         self._lib.alina_block(self._handle, block.ctypes.data)
         return block

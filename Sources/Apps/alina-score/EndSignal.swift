@@ -9,7 +9,7 @@ enum EndSignal {
   /// Installs handlers that only record the signal. A second signal of the same kind ends the program; an ignored signal (`nohup`)
   /// stays ignored.
   static func watch() {
-    // Initialise the atomic before a signal comes: a signal handler must not wait for its lazy initialisation.
+    // Initialise the atomic before a signal comes: a signal handler must not wait for the lazy initialisation of a global.
     received.store(0, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let before = signal(number) { number in

@@ -222,7 +222,7 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // Only the lines of engines' games have more members, and these are rare: the slower general parser suffices.
+      // Only the lines of engines' games have more members. Such lines are rare, so the slower general parser suffices.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }

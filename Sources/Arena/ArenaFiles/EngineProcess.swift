@@ -141,7 +141,7 @@ package final class EngineProcess {
     close(input)
     close(output)
     shutdown(guardSocket, Int32(SHUT_WR))
-    // Read and discard the guard's reports until its end closes the socket.
+    // Read and discard the guard's reports until the guard ends, which closes the socket.
     let deadline = monotonicMilliseconds() + EngineGuard.quitTimeout + 500
     var isGone = false
     while !isGone, wait(guardSocket, Int16(POLLIN), deadline) {

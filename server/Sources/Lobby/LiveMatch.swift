@@ -175,8 +175,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Starts running turns, waits and absences later by the length of an outage that has just ended, but not later than now: during the
-  /// outage no command could be stored.
+  /// Moves the start of the turn, of the wait and of the absences to a later time, by the length of an outage that has just ended, but at
+  /// most to now: during the outage no command could be stored.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)

@@ -136,7 +136,7 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Caches accounts that a session or match here needs, and disconnects the players of those that are banned or deleted.
+  /// Caches accounts that a session or match here needs, and disconnects the players whose accounts are banned or deleted.
   mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {

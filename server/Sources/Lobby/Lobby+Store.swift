@@ -74,7 +74,7 @@ extension Lobby {
   /// Loads a match from the store, for a connection or for this node itself.
   mutating func load(_ m: MatchID, _ work: MatchDirectory.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
-      // The player's own matches are always loaded: they are sent without a request, so there is nothing to refuse.
+      // A player's own match is always loaded: the server sends its state unasked, so there is no request to refuse.
       let plays = if case .follow = request { true } else { false }
       guard plays || matches.mayWait(for: m) else {
         return refuseBusy(id, request.re)

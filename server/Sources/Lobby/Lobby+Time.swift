@@ -129,7 +129,7 @@ extension Lobby {
 
   // MARK: who follows
 
-  /// The connections here of both sides' sessions that follow the match, each once.
+  /// The connections at this node of the sessions, of either side, that follow the match; each connection once.
   func connectionsFollowing(_ match: LiveMatch) -> [ConnectionID] {
     var result: [ConnectionID] = []
     for side in Player.allCases {

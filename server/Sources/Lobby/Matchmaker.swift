@@ -100,7 +100,7 @@ struct Matchmaker: Sendable {
   private mutating func add(_ ticket: Ticket, _ context: Context, _ pairs: inout [Output]) {
     guard !reserved.contains(ticket.id) else { return }
     queue.insert(ticket)
-    // Players of a tournament wait for the next round of pairing, which finds those nearest in points.
+    // Players of a tournament wait for the next round of pairing, which pairs the players nearest in points.
     guard ticket.seek.terms.tournament == nil else { return }
     if let partner = bestPartner(of: ticket, context) { pair(ticket, partner, context, &pairs) }
   }

@@ -2,8 +2,8 @@
 struct Presence: Sendable, Hashable {
   /// When the side's absence began; `nil` while it is present.
   private(set) var awaySince: Int64?
-  /// Whether the side's last connection has ended, here or at a dead node, without a `gone` in the log yet; and whether
-  /// it sent `bye`.
+  /// Whether the side's last connection has ended, here or at a dead node, without a `gone` in the log yet (`hasLeft`); and whether the
+  /// side sent `bye` (`leftCleanly`).
   var hasLeft = false
   var leftCleanly = false
   /// The number of presence events in the log.
@@ -37,7 +37,7 @@ struct Presence: Sendable, Hashable {
   /// Shortens the allowed absence of a side that sent `bye` at another node.
   mutating func shortenGrace(_ configuration: LobbyConfiguration) { grace = min(grace, configuration.graceAfterBye) }
 
-  /// Starts the absence later by the length of an outage that has just ended, but not later than now.
+  /// Moves the start of the absence to a later time, by the length of an outage that has just ended, but at most to now.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
   }

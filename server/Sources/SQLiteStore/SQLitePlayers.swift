@@ -26,7 +26,7 @@ extension SQLiteRows {
     return (Variant(rawValue: row.text(0)), standing)
   }
 
-  /// The existing accounts of `ids`, in their order.
+  /// Those accounts of `ids` that exist, in the order of `ids`.
   func accounts(_ ids: [Int64]) throws(StoreError) -> [AccountRecord] {
     var found: [AccountRecord] = []
     for id in ids { if let account = try account(.id(id)) { found.append(account) } }

@@ -282,8 +282,8 @@ package final class SQLiteStore: MatchStore {
     throw .failed("\(path): the disk is full")
   }
 
-  /// Throws if the last write failed, or if a write lasts nearly as long as a readiness probe waits (800 ms): another
-  /// program has locked the file.
+  /// Throws if the last write failed, or if a write lasts nearly as long as a readiness probe waits (800 ms), as when
+  /// another program has locked the file.
   package func ping() throws(StoreError) {
     guard writes.lock(before: Date(timeIntervalSinceNow: 0.7)) else { throw .failed("\(path): a write takes long") }
     writes.unlock()

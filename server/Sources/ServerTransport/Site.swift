@@ -13,7 +13,7 @@ package final class Site: Sendable {
     var type: String
     /// Whether the name contains a hash of the content, so that browsers may cache the file for ever.
     var isLasting: Bool
-    /// The content by coding, each with its ETag; the key `nil` is uncompressed.
+    /// The file's content in each coding, with an ETag; at the key `nil` the uncompressed content.
     var bodies: [String?: (tag: String, bytes: ByteBuffer)] = [:]
   }
 

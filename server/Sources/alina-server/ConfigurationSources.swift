@@ -27,7 +27,7 @@ enum ConfigurationSources {
     ]
   }()
 
-  /// The settings that other commands also take from file and environment.
+  /// For each command other than `serve`: the settings that it takes from file and environment.
   private static let taken: [String: Set<String>] = {
     let (port, data): (Set, Set) = (["admin", "data"], ["data", "store"])
     return [

@@ -142,7 +142,7 @@ struct Forget: ParsableCommand {
     guard case .change(.changed) = try store.answer(.change(.name(name), .forget)) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    // The nodes then close the player's connections and use the new name in new matches.
+    // After the comparison the nodes close the player's connections and use the new name in new matches.
     try store.requestComparison()
     print("forgot \(name)")
   }

@@ -2,7 +2,7 @@ import Base
 import TicTacToe
 
 extension Variant {
-  /// The maximum number of plies of a game, of all variants.
+  /// The maximum number of plies of a game of any variant.
   static let longestGame = allCases.map { $0.plyLimit }.max() ?? 0
 
   /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `VariantMoves`.

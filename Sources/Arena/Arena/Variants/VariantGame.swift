@@ -7,7 +7,7 @@ struct VariantMoves: Sendable, Hashable {
   var start: String?
   var cells: [Cell]
 
-  /// The game before its moves.
+  /// The game in its initial position, before the moves.
   func begun(_ variant: Variant) throws(NotationError) -> Game {
     Game(
       from: try start.map { (start) throws(NotationError) in try VariantState(variant, notation: start) }
