@@ -42,7 +42,7 @@ import TicTacToe
       _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30)
     }
     cached = FrameBench.median(of: 61) { _ in _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30) }
-    // The cells of the board in reading order; two empty ones are used.
+    // The cells of the board in reading order, two of which, both empty, are used.
     let cells = screen.accessible().filter { $0.role == "gridcell" }
     let places = [cells[2].place, cells[5].place].map { (Double($0.x + $0.width / 2), Double($0.y + $0.height / 2)) }
     // The pointer changes cells every tenth frame; the frames in between animate two preview marks.

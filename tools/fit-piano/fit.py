@@ -191,7 +191,7 @@ def modes(note, noise=True):
 
 
 def band_power(x, f, frames):
-    """Power of a third of an octave about f in consecutive pieces of `frames`."""
+    """The power of a third of an octave about f in four consecutive pieces of `frames` frames."""
     result = []
     for k in range(4):
         piece = x[k * frames : (k + 1) * frames]
@@ -213,7 +213,7 @@ def fit_noise(x, rows, rise):
         if miss[0] < 0.1 * want[0] and miss[1] < 0.1 * want[1]:
             continue
         decay = np.clip(10 * np.log10((miss[0] + 1e-12) / (miss[2] + 1e-12)) / 0.08, 180, 1_200)
-        # Renders a mode of 0 dB with this frequency and decay, whose power turns the missing power into a level.
+        # Renders a mode of 0 dB with this frequency and decay: its level is the missing power relative to the power of this mode.
         probe = dict(rows=[], noise=[(f, 0.0, decay)], rise=rise)
         one = band_power(render(probe, seconds=0.25), f, 1_920)[0]
         noise.append((f, float(10 * np.log10(miss[0] / one + 1e-12)), float(decay)))

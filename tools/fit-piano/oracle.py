@@ -43,7 +43,7 @@ class Oracle:
         return buffer.reshape(-1, 2).astype(float)
 
     def note(self, midi, velocity, seconds=9.0, hold=None):
-        """A struck note, pedal down; with `hold` seconds the pedal is up and the key let go then."""
+        """The sound of a struck note: with the pedal down, or, if `hold` is given, without the pedal and released after `hold` seconds."""
         lib, synth = self.lib, self.synth
         lib.fluid_synth_all_sounds_off(synth, -1)
         self._render(4_800)

@@ -55,7 +55,7 @@ final class LocalServer {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Ends the server, which saves running matches. It ends itself within 8 s; a server that hangs is killed after `seconds`.
+  /// Ends the server, which saves running matches. A healthy server ends within 8 s; a server that hangs is killed after `seconds`.
   func stop(within seconds: Int = 10) {
     guard process > 0 else { return }
     kill(process, SIGTERM)

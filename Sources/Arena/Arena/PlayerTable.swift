@@ -18,7 +18,7 @@ struct PlayerEntry<R: Rules> {
   let make: (PlayerMemory) throws(ArenaError) -> BoardPlayer<R>
 }
 
-/// The kinds of players, which need different things.
+/// The kinds of players, which need different memory: a table, a learner, a tree or an engine.
 enum PlayerKind {
   /// The chances of the player's moves depend only on the state and the last move. The value is the player, `nil` if the game's
   /// state is not a `Position`.

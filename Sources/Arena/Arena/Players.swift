@@ -117,7 +117,7 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// The number of games over which the engines' speed is measured (`trial`), and the milliseconds a game below which they are `quick`.
+    /// `trial`: the number of games over which the engines' speed is measured. `quick`: the most milliseconds per game of quick engines.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }

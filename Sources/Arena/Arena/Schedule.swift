@@ -167,7 +167,7 @@ package struct Schedule: Sendable {
     let order = standings + absent
     let left = configuration.rounds - stagesMade
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
-    // The search stops at a limit; it may then find a round in another order of the players.
+    // If the search in order of rank stops at its limit, search a round in any order of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
     // A next round exists while every player still has at least half of the players to meet (Dirac 1952): always in a tournament of few
     // rounds. In a longer one, check that this round leaves a way to complete the tournament; otherwise play one of `reserve`.

@@ -23,7 +23,7 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // A game without an outcome, other events and an annulment ends because a first move was late: the player to move pauses.
+      // A game without an outcome that neither a player nor an administrator aborted had a late first move: the player to move pauses.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))

@@ -85,7 +85,7 @@ extension Lobby {
 
   // MARK: pages
 
-  /// Sends the player's row, then one row for each other game he has played that the client knows.
+  /// Sends the player's row for Classic, then a row for each other game that the player has played and the client knows.
   mutating func sendMe(_ profile: Profile, to id: ConnectionID, _ re: String?) {
     let (account, games) = (profile.account, session(of: id)?.games ?? [])
     let live = live(profile, in: games)

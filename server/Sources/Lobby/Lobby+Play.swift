@@ -21,7 +21,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     if let session = connections[id]?.session { subscribe(m, account.id, session) }
-    // The `back` event was submitted first; this command comes after it.
+    // If subscribing the session has submitted a `back` event, the command waits until that event is stored.
     guard matches[m]?.work.unit == nil else { return wait(.line(line, at: at), m, id) }
     let lag = Int64(min(connections[id]?.roundTrip ?? 0, Limits.lag))
     let command = LiveMatch.Command(

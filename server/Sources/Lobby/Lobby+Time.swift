@@ -10,7 +10,7 @@ extension Lobby {
     return Int64(min(Limits.lag, trips.max() ?? 0))
   }
 
-  /// Sets the timer of a match to the next time at which something may be due.
+  /// Sets the timer of a match to its `nextDue`.
   mutating func arm(_ m: MatchID) {
     guard let match = matches[m],
       let due = match.nextDue(flagDelay: flagDelay(match), now.monotonic, configuration)

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A unit to be stored, with its events as values.
+/// A unit to be stored, with the events that the unit contains in encoded form.
 struct Draft: Sendable {
   var unit: StoreUnit
   /// The events of each log of the unit.

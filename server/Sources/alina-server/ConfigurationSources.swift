@@ -84,7 +84,7 @@ enum ConfigurationSources {
     }
     if let taken = taken[first] {
       under = under.filter { taken.contains($0.key) }
-      // `--data` overrides the service's database, too.
+      // `--data` also overrides a database that the file or the environment sets.
       if given.contains(where: { $0 == "--data" || $0.hasPrefix("--data=") }) { under["store"] = nil }
     }
     for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }
