@@ -96,7 +96,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// The value of a field, or `nil`.
   ///
-  /// - Complexity: O(number of fields); the objects in this program have few.
+  /// - Complexity: O(number of fields); the objects in this program have few fields.
   public subscript(name: String) -> JSON? {
     for field in fields where field.name == name { return field.value }
     return nil

@@ -83,7 +83,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // With up to 16 names, comparing a name with each is faster than hashing it.
+    // With up to 16 names, comparing a new name with each earlier name is faster than hashing it.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }

@@ -171,7 +171,7 @@ package struct SHA256: Sendable {
 }
 
 extension SHA256.Digest: FieldText {
-  /// Makes a digest from bytes; `nil` unless there are 32.
+  /// Makes a digest from bytes; `nil` unless there are 32 bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     var words = SIMD8<UInt32>()

@@ -4,9 +4,9 @@ import TicTacToe
 
 /// Adapts to one player so that over many games each side scores half.
 ///
-/// Strength: each game changes the share of strong moves by 1/25 of the score's difference from ½ (an integral controller). So the
-/// mean score of n games is within 38/n of ½, unless the share reaches one of its bounds. Habits: the player's replies in each
-/// position (up to symmetry) are counted. A strong move is the value-preserving move after which the player has erred most often.
+/// Strength: each game changes the share of strong moves by 1/25 of the score's difference from ½ (an integral controller). So the mean
+/// score of n games is within 38/n of ½, unless the share reaches one of its bounds. Habits: counts the other player's replies in each
+/// position (up to symmetry). A strong move is the value-preserving move after which this player has erred most often.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
   package private(set) var strength: Int

@@ -24,7 +24,7 @@ package struct Menace: LearningOpponent {
   /// Fills every box as Michie did: 4, 3, 2 and 1 beads of each colour at the side's first to fourth move.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
-  /// Restores saved boxes; `nil` if they do not fit the positions.
+  /// Restores saved boxes; `nil` if their number or beads are not possible for the positions.
   package init?(beads: [[UInt32]], gamesLearned: Int) {
     let boxes = MenaceBoxes.shared.boxes
     guard beads.count == boxes.count, gamesLearned >= 0 else { return nil }

@@ -4,17 +4,17 @@ import TicTacToe
 
 /// One of the six levels that users choose from, for Ultimate.
 ///
-/// A level searches a tree. The lower levels sometimes overlook things as people do: they see the board they play in, not the
-/// board their move sends the other side to. Each level scores 80–84 % against the level below over 1,000 games
+/// A level searches a tree. The lower levels sometimes overlook what people overlook: they see only the board they play in, not the
+/// board to which their move sends the other side. Each level scores 80–84 % against the level below over 1,000 games
 /// (docs/performance.md). There is no exact value: Ultimate is not solved.
 package struct UltimateLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
   /// Simulations per move.
   package let simulations: Int
-  /// The number of twenty moves in which the level considers only the board that it plays in.
+  /// Of twenty moves: the number for which the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// The number of twenty such moves, in which the level considers only one board, in which it overlooks even that board's lines.
+  /// Of twenty moves for which the level considers only one board: the number for which it overlooks the lines of that board, too.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

@@ -7,7 +7,7 @@ import TicTacToe
 package final class UltimatePlayouts {
   /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
-  /// By board, the random cell to mark at the next move there. It is chosen when the board changes, so that the next ply need not
+  /// By board, the random cell to mark at the next move there. The cell is chosen when the board changes, so that the next ply need not
   /// wait for the random number.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
   /// 1 for masks that contain a line, else 0.
@@ -78,7 +78,7 @@ package final class UltimatePlayouts {
     var myBoards = UInt64(truncatingIfNeeded: isX ? state.xBoards.rawValue : state.oBoards.rawValue)
     var theirBoards = UInt64(truncatingIfNeeded: isX ? state.oBoards.rawValue : state.xBoards.rawValue)
     var score = isX ? 1 : -1
-    // The target `anyBoard` selects the field above those of the nine boards, which is 0.
+    // The target `anyBoard` selects the field above the nine boards' fields; this field is 0.
     var board = UInt64(truncatingIfNeeded: state.target)
     while true {
       plies &+= 1

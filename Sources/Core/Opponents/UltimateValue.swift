@@ -132,8 +132,8 @@ package final class UltimateValue: @unchecked Sendable {
 extension UltimateValue {
   /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
   ///
-  /// Symmetries map each board to the top left corner, the top edge or the centre. If several do, they give several
-  /// keys, and the least key selects the weight.
+  /// Symmetries map each board to the top left corner, the top edge or the centre. If several symmetries do, the least of the resulting
+  /// keys selects the weight.
   static func boardPlaces() -> [Int32] {
     let cells = Position.keyCount
     return (0..<9).flatMap { (board) -> [Int32] in

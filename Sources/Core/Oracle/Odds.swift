@@ -112,7 +112,7 @@ package struct Odds: Sendable, Hashable {
   ) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start, solver: solver)
     let (win, draw, loss) = (counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +))
-    // Normalised: without this, rounding could give a result that is certain a chance below 1.
+    // Normalised, since by rounding even a result that always occurs could get a chance below 1.
     let sum = win + draw + loss
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
   }

@@ -45,7 +45,7 @@ package struct Perft: Sendable, Hashable {
   }
 }
 
-/// By mask of a side's cells, the cells that complete a line for it.
+/// By mask of a side's cells, the further cells that would complete a line of this side.
 private let completing: [UInt16] = (0..<512).map { cells in
   (0..<9).reduce(0) { $0 | (Line.hasLine(SquareSet(rawValue: UInt16(cells | 1 << $1))) ? 1 << UInt16($1) : 0) }
 }

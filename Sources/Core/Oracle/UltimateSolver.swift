@@ -4,11 +4,11 @@ import TicTacToe
 /// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is
 /// forced.
 ///
-/// A search answers one question: does one side, the attacker, win? Each position has two numbers: how many leaves at least must
-/// still be proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and how many to
-/// show that it fails. The search descends to the move with the fewest leaves, until another move has fewer. Since many leaves are
-/// below more than one move, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other open move.
-/// Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
+/// A search answers one question: does one side, the attacker, win? Each position has two numbers: the least number of leaves still to be
+/// proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and the least number to show that
+/// this side fails. The search descends to the move with the fewest leaves, until another move has fewer. Since many leaves are below more
+/// than one move, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other open move. Sources:
+/// A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
@@ -137,7 +137,7 @@ package final class UltimateSolver {
 
   /// The numbers of a finished game's state, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
-    // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, the side to move fails.
+    // The side to move succeeds only if the game is drawn and this side is the defender. If the last mover has won, the side to move fails.
     isDraw && turn != attacker ? .success : .failure
   }
 

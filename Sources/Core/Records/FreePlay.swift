@@ -47,7 +47,7 @@ package struct FreePlay: Sendable, Hashable {
   /// Finds the word of a link in a text that is a URL ending with it; `nil` for other texts.
   package static func link(in text: String) -> String? { linkWord("f", in: text) }
 
-  /// Decodes a link; throws a one-line message if it was cut off, changed, or made by a newer version.
+  /// Decodes a link; throws a one-line message if the link was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     guard link.utf8.count <= Record.Limit.comment, let word = Base64URL.bytes(link), word.count > 4 else {
       throw .damagedLink

@@ -137,7 +137,7 @@ package struct Letter: Sendable, Hashable {
     return link
   }
 
-  /// Decodes a link's word; throws a one-line message if it was cut off or changed, or is not a letter.
+  /// Decodes a link's word; throws a one-line message if the word was cut off or changed, or is no letter's.
   package init(link: String) throws(NotationError) {
     let foreign = NotationError(column: 1, message: "this link is not a letter")
     guard link.utf8.count <= Limit.link else { throw foreign }

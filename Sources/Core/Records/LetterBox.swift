@@ -3,7 +3,7 @@ import TicTacToe
 
 /// Stores the newest letter of each game played by links. An older letter or one that contradicts the stored letter is ignored.
 package struct LetterBox: Sendable, Hashable {
-  /// The newest letter of a game, the side of this device's user, and the local time of writing or opening it
+  /// The newest letter of a game, the side of this device's user, and the local time at which the letter was written or opened
   /// (`2026-11-22-154210`).
   package struct Entry: Sendable, Hashable {
     package var letter: Letter

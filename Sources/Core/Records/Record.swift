@@ -134,8 +134,8 @@ extension Record {
 
   /// The value of a tag; `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
   ///
-  /// Setting a value replaces control characters by spaces and cuts it at `Limit.tagValue` bytes. Setting a derived tag, or a name with
-  /// characters other than letters, digits and `_`, is a programming error.
+  /// Setting a value replaces its control characters by spaces and cuts the value at `Limit.tagValue` bytes. Setting a derived tag, or a
+  /// name with characters other than letters, digits and `_`, is a programming error.
   package subscript(tag name: String) -> String? {
     get {
       if Record.derivedTags.contains(name) { return derivedTag(name) }
@@ -221,7 +221,7 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
-  /// The side played by a person at this computer (`Human "x"`); `nil` for none or both. The music's ending depends on it.
+  /// The side played by a person at this computer (`Human "x"`); `nil` if neither side or both sides are. The music's ending depends on it.
   package var human: Player? {
     get { self[tag: "Human"].flatMap { Player(text: $0) } }
     set { self[tag: "Human"] = newValue?.text }

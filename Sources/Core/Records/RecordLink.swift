@@ -32,7 +32,7 @@ extension Record {
     return String(parts[0])
   }
 
-  /// Decodes a link; throws a one-line message if it was cut off, changed, or made by a newer version.
+  /// Decodes a link; throws a one-line message if the link was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     let damaged = NotationError.damagedLink
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {

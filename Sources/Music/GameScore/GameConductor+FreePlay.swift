@@ -5,7 +5,7 @@ import Tintinnabuli
 
 /// Free play: each touch of a cell is an event without facts. Touches that follow each other closely are a sentence.
 extension GameConductor {
-  /// Milliseconds without a touch after which the next one begins another sentence.
+  /// Milliseconds without a touch after which the next touch begins another sentence.
   private static let pause: Int64 = 2_500
   /// After this number of touches a sentence has its longest and loudest bars.
   private static let grown = 8

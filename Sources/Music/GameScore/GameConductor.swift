@@ -30,7 +30,8 @@ package struct GameConductor: Sendable {
 
   /// Handles a game event at a non-decreasing time (previews, refusals and clocks may come at any time).
   ///
-  /// `logged` is the time of a move in a network match's log. The bars of a match depend on these times and not on network delay.
+  /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not on
+  /// network delay.
   package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)

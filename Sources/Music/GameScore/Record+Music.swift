@@ -4,7 +4,7 @@ import TicTacToe
 import Tintinnabuli
 
 extension Record {
-  /// The voices whose replies the music timed (`InTime "xo"`), which determine the length of bars. `nil` if not recorded.
+  /// The voices for whose replies the music chose the times (`InTime "xo"`); the length of bars depends on them. `nil` if not recorded.
   package var inTime: Set<Voice>? {
     get {
       self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }

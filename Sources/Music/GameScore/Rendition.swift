@@ -63,7 +63,7 @@ package struct Rendition: Sendable {
       replay(play, trimmed: trimmed)
       return
     }
-    // Without times, the music times the replies of both sides; with times but without `InTime`, assume that people played.
+    // Without recorded times, lets the music choose the times of all replies; with times but without `InTime`, assumes that people played.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
@@ -185,7 +185,7 @@ package struct Rendition: Sendable {
   }
 
   private mutating func advance(to moment: Tick) {
-    // Composes no music beyond `moment`: the next event would only cut it again.
+    // Composes no music beyond `moment`: the next event would only cut this music again.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

@@ -133,7 +133,7 @@ package enum MusicXML {
       return xml
     }
 
-    /// Low notes ring until the next low note or the end of the measure. From C5 upwards they are written on the staff of T,
+    /// Low notes ring until the next low note or the end of the measure. From C5 upwards low notes are written on the staff of T,
     /// because on the bass staff they would need many ledger lines.
     ///
     /// Pedal marks are written before a note or rest of the low voice: LilyPond ignores a pedal that begins and ends in different

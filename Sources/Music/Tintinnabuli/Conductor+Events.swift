@@ -376,8 +376,9 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the closing bars. If the music times both voices' replies, `rules.bars` gives the numbers. Otherwise
-  /// the first is about as long as the longest bar before the piece's last one, and each further bar but the last is a pair shorter.
+  /// The numbers of pairs in the closing bars. If the music chooses the time of both voices' replies, `rules.bars` gives the numbers.
+  /// Otherwise the first is about as long as the longest bar before the piece's last one, and each further bar except the last is a pair
+  /// shorter.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }

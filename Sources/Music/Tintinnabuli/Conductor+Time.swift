@@ -183,7 +183,8 @@ extension Conductor {
     return events
   }
 
-  /// The rhythm of a bar that closes a sentence. If it quotes the motto between its first and its long pair, M must not rest there.
+  /// The rhythm of a bar that closes a sentence (a group of events). If the bar quotes the motto between its first and its long pair, M
+  /// must not rest there.
   private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
     let rhythms = rules.sentences.rhythms
     guard !rhythms.isEmpty else { return .even }

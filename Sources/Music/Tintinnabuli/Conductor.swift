@@ -29,7 +29,7 @@ public struct Conductor: Sendable {
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// The timing of an opponent's replies.
   public var reply = Reply.musical
-  /// The voices whose replies the music times (see `replySlot`): both, unless people play. Set it before a piece begins.
+  /// The voices for whose replies the music chooses the times (see `replySlot`): both, unless people play. Set before a piece begins.
   public var autoReplyVoices: Set<Voice> = [.first, .second]
   /// The players' names, for the colours in the rules.
   public var names: [Voice: String] = [:]

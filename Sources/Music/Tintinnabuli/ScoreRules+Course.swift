@@ -58,7 +58,7 @@ extension ScoreRules {
     public var quickest = 0.55
     /// The most seconds between two long notes while people play.
     public var apart = 19.0
-    /// The range of pairs before the long note of a bar if the music times the reply.
+    /// The range of the number of pairs before a bar's long note if the music chooses the time of the reply.
     public var answered = 2...4
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -299,7 +299,7 @@ extension ScoreRules {
     public var knock = 40
     /// Seconds after which a note counts as heard; if a sign's note is cut earlier, a later bar makes up for the sign.
     public var heard = 0.1
-    /// The number of short notes from the start of the long note to the earliest reply that the music times.
+    /// The number of short notes from the start of the long note to the earliest reply, if the music chooses the time of the reply.
     public var reply = 1
     /// The number of short notes from the start of the long note to the reply in a game between two computers, a range from which the
     /// seed chooses.
