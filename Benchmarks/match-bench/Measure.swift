@@ -64,8 +64,8 @@ struct Measure {
       }
     }
     if options.wants("event") {
-      try event("SQLite") { server(["--data", folder + "/event-\($0)"]) }
-      try event("PostgreSQL, 3 nodes") { _ in cluster(3) }
+      try event("SQLite") { [self] in server(["--data", folder + "/event-\($0)"]) }
+      try event("PostgreSQL, 3 nodes") { [self] _ in cluster(3) }
     }
     if options.wants("latency") { try latency() }
     if options.wants("across"), let child = cluster(2) { try across(child) }
@@ -253,12 +253,10 @@ struct Measure {
           link.send(#"{"t":"host","name":"Load","minutes":120,"secret":"load"}"# + "\n")
         } else if line.has(#"{"t":"ping""#) {
           link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
-        } else if line.has(#"{"t":"tournament","code":""#) {
-          let found = line.word(at: 24)
-          if line.after(#""phase":"waiting""#, from: 30) != nil {
-            link.send(#"{"t":"tournament","op":"start","code":"\#(found)","secret":"load"}"# + "\n")
-          }
-          code.succeed(found)
+        } else if line.has(#"{"t":"tournament""#), let at = line.after(#""code":""#, from: 0) {
+          let found = line.word(at: at)
+          if line.after(#""phase":"running""#, from: at) != nil { return code.succeed(found) }
+          link.send(#"{"t":"tournament","op":"start","code":"\#(found)","secret":"load"}"# + "\n")
         }
       }
     }

@@ -115,12 +115,14 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"\(caps)}\n")
     } else if line.has(#"{"t":"welcome""#) {
       if let tournament {
-        if !tournament.isEmpty { link.send(#"{"t":"tournament","op":"enter","code":"\#(tournament)"}"# + "\n") }
-        return seekAny(link)
+        guard !tournament.isEmpty else { return seekAny(link) }
+        return link.send(#"{"t":"tournament","id":"enter","op":"enter","code":"\#(tournament)"}"# + "\n")
       }
       // Distinct clocks for each pair keep other players from being paired with them.
       let clock = keepsNeighbours ? 3600 - i / 2 : 3600
       link.send("{\"t\":\"seek\",\"clock\":\"\(clock)+0\",\"rated\":false,\"key\":\"k\"}\n")
+    } else if line.has(#"{"t":"tournament","re":"enter""#) {
+      seekAny(link)
     } else if line.has(#"{"t":"err""#) || line.has(#"{"t":"bye""#) {
       refusals.append(String(decoding: line, as: UTF8.self))
     }
