@@ -12,6 +12,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
+  /// The number of changes by requests. Answers of a shared store may arrive in another order than the changes were made.
+  package var version = 0
 
   package init() {}
 
@@ -26,6 +28,7 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
     try c.code("created", &created)
     try c.code("begins", &begins)
     try c.code("ends", &ends)
+    version = try c.field("version", version, unless: 0)
   }
 
   /// Milliseconds for which a tournament waits for its start: the longest delay (a week) plus a day.
@@ -231,10 +234,8 @@ extension TournamentRows {
       guard record.begins.map({ time < $0 }) ?? true else { return .tooLate }
       record.begins = time + delay
       record.ends = time + delay + Int64(record.terms.minutes) * 60_000
-      try put(record)
     case .end:
       (record.begins, record.ends) = (min(record.begins ?? time, time), time)
-      try put(record)
     case .enter(let account):
       if let i {
         guard all[i].row.status != .removed else { return .removed }
@@ -252,6 +253,8 @@ extension TournamentRows {
       guard let i else { return .noEntrant }
       try set(isOut ? .removed : .playing, &all[i], code)
     }
+    record.version += 1
+    try put(record)
     return .found(Tournament(record, all))
   }
 

@@ -281,6 +281,30 @@ import TicTacToe
     #expect(refusal(order("enter", code), of: bot)?.contains(#""code":"forbidden""#) == true)
     #expect(try table(world, code).isEmpty)
     #expect(!world.heardAny(stranger, "tournament"))
+    world.type(teacher, order("end", code, Self.secret))
+    for line in [order("enter", code), "enter \(code)"] {
+      #expect(refusal(line, of: bob)?.contains(#""code":"over","msg":"the tournament is over""#) == true, "\(line)")
+    }
+    #expect(refusal("enter AAAAAA", of: bob)?.contains(#""code":"code","msg":"no tournament has this code""#) == true)
+    #expect(try table(world, code).isEmpty)
+  }
+
+  @Test func `a table that arrives late does not replace a later one`() throws {
+    var world = try SteppedLobby()
+    let (_, code) = try host(&world)
+    let read = {
+      guard case .tournament(.found(let found)) = try world.store.answer(.tournament(code)) else {
+        return Tournament?.none
+      }
+      return found
+    }
+    let early = try #require(try read())
+    _ = enter(&world, "Ann", code)
+    let late = try #require(try read())
+    var desk = TournamentDesk()
+    for found in [early, late, early] { desk.take(found, 1000) }
+    #expect(desk[code]?.known == late && late.entrants.count == 1)
+    #expect(desk[code]?.isDue(Moment(monotonic: 1000, wall: 1000), every: 2000) == true, "the next one is read at once")
   }
 
   @Test func `players of two nodes meet, and both nodes show the same table`() throws {

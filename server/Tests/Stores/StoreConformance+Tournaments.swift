@@ -95,6 +95,7 @@ extension StoreConformance {
     let record = try bench.found().record
     let begins = try #require(record.begins)
     #expect(record.ends == begins + 600_000)
+    #expect(record.version == 10, "each change counts, and no refused one")
     #expect(record.phase(at: begins - 1, running: 0) == .waiting)
     #expect(record.phase(at: begins, running: 0) == .running)
     #expect(record.phase(at: begins + 600_000, running: 1) == .ending)
