@@ -121,7 +121,8 @@ struct OnlineTournament: Sendable {
   private func row(_ row: TournamentRow, at place: Int) -> TournamentModel.Row {
     var model = TournamentModel.Row()
     (model.number, model.place, model.name, model.points) = (row.number, place, row.name, row.points)
-    (model.games, model.isOnFire, model.isMine) = (row.games, row.isOnFire, row.number == view?.notice.you)
+    (model.games, model.isMine) = (row.games, row.number == view?.notice.you)
+    model.isOnFire = row.isOnFire && view?.notice.phase != .over
     switch row.status {
     case .playing: model.status = .playing
     case .paused: model.status = .paused

@@ -116,6 +116,22 @@ import TicTacToe
     #expect(try x(1) == x(4))
   }
 
+  @Test(arguments: [2, 13, 31, 60])
+  func `a projector shows the whole table, in letters as large as the number of players allows`(players: Int) throws {
+    var model = Samples.tournament(.running, isOrganiser: true)
+    model.rows = (1...players).map { place in
+      var row = model.rows[0]
+      (row.number, row.place, row.name) = (place, place, "guest-Player-\(place)")
+      return row
+    }
+    let (screen, _) = screen(model)
+    screen.draw(width: 1_920, height: 1_080, at: 2)
+    let column = try #require(screen.topScene as? TournamentScene).column
+    #expect(column.contentHeight <= column.frame.height + 0.5)
+    let letters = column.rows[0].frame.height / column.frame.height
+    #expect(letters > (players <= 13 ? 0.06 : players <= 31 ? 0.05 : 0.04))
+  }
+
   @Test func `each phase of a tournament offers the actions that are possible in it`() {
     func words(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> Set<String> {
       Set(screen(Samples.tournament(phase, isOrganiser: isOrganiser)).screen.accessible().map(\.name))

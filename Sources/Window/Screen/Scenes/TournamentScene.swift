@@ -21,6 +21,8 @@ final class TournamentScene: PageScene {
   /// The rows of the code and the link, kept because a pressed button must still exist when it is released.
   private var link: (text: String, isWide: Bool, rows: [PageRow]) = ("", false, [])
   private var standings: [Int: StandingRow] = [:]
+  /// The rows of the table that are in `column`.
+  private var tableRows: [StandingRow] = []
   /// The value of `isWide` when the rows were made.
   private var wasWide = false
   /// The player whose row was pressed by the organiser, and the button that removes this player.
@@ -122,11 +124,14 @@ final class TournamentScene: PageScene {
     let terms = text(
       "\(context.name(of: model.rules)) · \(context.clockName(model.clock)) · \(model.minutes) \(context.text(.minutes))"
     )
+    tableRows = []
     let rows = (model.rows + (isOpen ? model.removed : [])).flatMap { row -> [PageRow] in
       let standing = standings[row.number] ?? StandingRow(context: context, row)
       standings[row.number] = standing
+      let isOnPodium = model.phase == .over && row.place <= 3
+      if isWide, !isOnPodium { tableRows.append(standing) }
       // At the end the first three rows are larger.
-      standing.show(row, size: (isWide ? 1.3 : 1) * (model.phase == .over && row.place <= 3 ? 1.5 : 1))
+      standing.show(row, size: (isWide ? TournamentScene.largest : 1) * (isOnPodium ? 1.5 : 1))
       let mayRemove = model.isOrganiser && isOpen
       standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row) } : nil
       if mayRemove, let chosen, chosen.number == row.number { return [standing, chosen.words] }
@@ -199,9 +204,28 @@ final class TournamentScene: PageScene {
     side.frame = Rect(m.margin, column.frame.y, width * 0.4, column.frame.height)
     column.frame = Rect(
       side.frame.maxX + ScrollView.gutter * em, column.frame.y, width * 0.6, column.frame.height)
-    if column.rows.count > 12 { column.columns = 2 }
+    let fit = tableFit()
+    column.columns = fit.columns
+    for standing in tableRows { standing.show(standing.row, size: fit.size) }
     side.layout()
     column.layout()
+  }
+
+  /// The largest and the smallest size of a row on a wide page.
+  private static let (largest, smallest) = (1.3, 0.8)
+
+  /// The number of columns and the size of the rows with which a wide page shows the whole table as large as possible.
+  private func tableFit() -> (columns: Int, size: Double) {
+    func size(_ columns: Int) -> Double {
+      let rows = Double((column.rows.count + columns - 1) / columns)
+      let width = (column.frame.width / em - ScrollView.gutter * Double(columns - 1)) / Double(columns)
+      return min(
+        TournamentScene.largest, column.frame.height / (em * StandingRow.height * max(1, rows)),
+        width / StandingRow.width)
+    }
+    var columns = 1
+    for more in 2...3 where size(more) > size(columns) { columns = more }
+    return (columns, max(TournamentScene.smallest, size(columns)))
   }
 
   private func showFooter() {
@@ -277,6 +301,8 @@ final class TournamentScene: PageScene {
 final class StandingRow: PressableRow {
   private(set) var row: TournamentModel.Row
   private var size = 1.0
+  /// The height of a row, and the width that long names need, in em.
+  static let (height, width) = (1.9, 14.0)
   /// Called when the row is pressed; `nil` if the row cannot be pressed.
   var onPress: (() -> Void)?
 
@@ -313,7 +339,7 @@ final class StandingRow: PressableRow {
   override var accessibilityLabel: String? { isClickable ? words : nil }
   override var accessibilityText: String? { isClickable ? nil : words }
 
-  override func height(_ width: Double) -> Double { em * 1.9 * size }
+  override func height(_ width: Double) -> Double { em * StandingRow.height * size }
 
   override func draw(_ canvas: Canvas) {
     let unit = em * size
