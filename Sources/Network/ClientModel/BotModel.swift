@@ -69,10 +69,11 @@ package struct BotModel: Sendable {
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
     case .tournament(let view): self.view = view
+    // The tournament has ended, or the bot is paused: the next notice shows which.
+    case .refused(.over, _, .seek?) where tournament != nil, .refused(.over, _, .tournament?) where view?.mine != nil:
+      (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:
       throw Stopped(reason: "no player of the tournament \(order.code): \(text)")
-    // The tournament has ended, or the bot is paused: the next notice shows which.
-    case .refused(.over, _, .seek?) where tournament != nil: (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .moveRejected(let m, _, let code, let text): try refused(m, code, text, now)
     case .refused(let code, let text, .act(let m?, .resign, _)): try refused(m, code, text, now)
     case .refused(let code, let text, .seek?), .refused(let code, let text, .join?):

@@ -238,4 +238,28 @@ private struct WiredBot {
       #expect(wired.client.welcome != nil)
     }
   }
+
+  @Test func `a tournament that is over stops a bot that enters, but not a bot that has played in it`() throws {
+    let code = "ABC234"
+    func isOver(_ operation: TournamentOrder.Operation) -> ClientEvent {
+      .refused(.over, "the tournament is over", .tournament(.init(operation, code)))
+    }
+    var late = BotModel(tournament: code)
+    #expect(throws: BotModel.Stopped(reason: "no player of the tournament ABC234: the tournament is over")) {
+      try late.receive(isOver(.enter), you: nil, at: 0)
+    }
+    var (view, notice, row) = (TournamentView(code: code), TournamentNotice(), TournamentRow())
+    (notice.code, notice.phase, notice.you, row.number, row.status) = (code, .running, 1, 1, .paused)
+    view.take(notice, 0)
+    view.take([row], isWhole: true)
+    var bot = BotModel(tournament: code)
+    bot.play(1)
+    try bot.receive(.tournament(view), you: nil, at: 0)
+    #expect(bot.next([], at: 0) == [.play(code)])
+    try bot.receive(isOver(.play), you: nil, at: 1)
+    notice.phase = .over
+    view.take(notice, 2)
+    try bot.receive(.tournament(view), you: nil, at: 2)
+    #expect(bot.isTournamentOver && bot.next([], at: 9_000).isEmpty)
+  }
 }

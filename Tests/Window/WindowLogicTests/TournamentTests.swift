@@ -317,6 +317,30 @@ import TicTacToe
     }
   }
 
+  @Test func `entering a tournament that is over, full or unknown, by code or link, shows one line and no tournament`()
+  {
+    let refusals: [(ErrorCode, String, String)] = [
+      (.over, "the tournament is over", "Das Turnier ist vorbei."),
+      (.occupied, "at most 512 players in a tournament", "Der Server lässt nicht mehr Teilnehmer oder Turniere zu."),
+      (.code, "no tournament has this code", Phrase.errCode.text(in: .german)),
+    ]
+    for intent in [TournamentIntent.enter(code: Self.code), .open(path: Self.code)] {
+      for (code, said, german) in refusals {
+        var window = TestWindow()
+        window.state.preferences.server = "127.0.0.1:4664"
+        window.state.preferences.name = "Vera"
+        window.want(.tournament(intent))
+        window.online()
+        let operation: TournamentOrder.Operation = intent == .enter(code: Self.code) ? .enter : .follow
+        #expect(window.effects.contains(Self.order(operation)))
+        let words = TestWindow.words(
+          window.step(.network(.refused(code, said, .tournament(TournamentOrder(operation, Self.code))), nil)))
+        #expect(words.map { $0.text(in: .english) } == [said] && words.map { $0.text(in: .german) } == [german])
+        #expect(window.state.tournament(client: 0) == nil)
+      }
+    }
+  }
+
   @Test func `a match of a tournament can be resigned, but not aborted, and offers no rematch`() {
     var window = Self.running()
     var terms = MatchTerms(clock: TimeControl("20+1"))
