@@ -20,7 +20,7 @@ from browsers import Fault, wait
 from play import CELL, CONTROL, ROOT, Player, Server, expect
 
 LEVELS = ["levels:1", "levels:2", "levels:3", "levels:4", "levels:5", "levels:6"]
-GAMES = {"classic": "Classic", "infinite": "Infinite", "ultimate": "Ultimate"}
+GAMES = {"classic": "Classic", "infinite": "Infinite", "misere": "Misère", "ultimate": "Ultimate"}
 
 
 def labels(player):
@@ -56,10 +56,11 @@ class Tournament:
         time.sleep(1)
         player.page.picture(f"{self.folder}/{name}.png")
 
-    def make(self):
-        """The organiser makes the tournament; returns the organiser's page and its address."""
+    def make(self, seconds):
+        """The organiser makes a tournament of more than these seconds; returns the organiser's page and its address."""
+        length = next(length for length in (5, 10, 15, 20) if length * 60 > seconds + 30)
         desktop = self.enter("", (1366, 768))
-        for name in ("Menu", "Tournament", f"Game: {GAMES[self.game]}", "Length: 5 min", "Players: people and programs"):
+        for name in ("Menu", "Tournament", f"Game: {GAMES[self.game]}", f"Length: {length} min", "Players: people and programs"):
             desktop.press(name)
         self.picture(desktop, "form")
         desktop.press("Create tournament")
@@ -99,8 +100,9 @@ class Tournament:
 def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
-    # The file may replace an earlier one of the same kind: waits a second, and takes the newest.
-    found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)])
+    # The page receives some hundred games a second, and the bots play thousands. The file may replace an earlier one of the same
+    # kind: waits a second, and takes the newest.
+    found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)], 600)
     time.sleep(1)
     with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:
         return file.read()
@@ -112,7 +114,7 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
     event = Tournament(name, program, folder, game, int(bots))
     half = int(seconds) / 2
     try:
-        desktop, address = event.make()
+        desktop, address = event.make(int(seconds))
         code = address.split("/")[0]
         projector = event.enter(f"#/t/{address}", (1920, 1080))
         phone = event.enter(f"t/{code}", (390, 844), is_phone=True)
