@@ -87,7 +87,6 @@ package struct RunConfiguration: Sendable, Hashable {
   package var sprt: SPRT?
   /// The time limit of engines.
   package var time = TimeLimit()
-  /// The rules of adjudication.
   package var adjudication = Adjudication()
   /// Whether learning players are frozen.
   package var isFrozen = false
@@ -96,7 +95,6 @@ package struct RunConfiguration: Sendable, Hashable {
   /// The date written in records.
   package var date = "????.??.??"
 
-  /// The maximum number of players.
   package static let playerLimit = 64
   /// The maximum number of games of each pairing.
   package static let gameLimit = 1_000_000_000

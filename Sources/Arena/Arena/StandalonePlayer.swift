@@ -53,7 +53,6 @@ package final class StandalonePlayer: @unchecked Sendable {
 
   deinit { seat.client?.stop() }
 
-  /// Starts a new game.
   package func beginGame() { try? seat.client?.beginGame() }
 
   /// Chooses a move in a game that is not over; `cells` are the moves so far, `clocks` the remaining milliseconds of both sides.

@@ -19,7 +19,6 @@ struct Presence: Sendable, Hashable {
   var isMissing: Bool { isAway || hasLeft }
   var mayBeLogged: Bool { logged < Presence.mostLogged }
 
-  /// Counts a presence event that was logged.
   mutating func countLogged() { logged += 1 }
 
   /// Records that the side became absent or present.

@@ -163,7 +163,6 @@ final class PageGame {
 nonisolated(unsafe) private var game: PageGame?
 /// The connection that receives the socket's lines.
 nonisolated(unsafe) private var socket: WebConnection?
-/// The film being made.
 nonisolated(unsafe) private var film: PageFilm?
 nonisolated(unsafe) private var incoming: [UInt8] = []
 

@@ -37,7 +37,6 @@ final class WebConnection {
 
   static var milliseconds: Int64 { Int64(scriptNow() * 1_000) }
 
-  /// The connection for the game.
   var connection: Connection {
     Connection(
       poll: { self.poll() }, match: { self.model.matches[$0] },
