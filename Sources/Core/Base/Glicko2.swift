@@ -26,7 +26,7 @@ package enum Glicko2 {
 
   /// 400 / ln 10: converts between ratings and the paper's scale.
   private static let scale = 173.7178
-  /// The constraint on changes of volatility. The paper recommends 0.3–1.2, smaller for games with little luck.
+  /// The constraint on changes of volatility. The paper recommends 0.3–1.2; smaller values limit the effect of improbable results.
   private static let tau = 0.5
 
   /// One opponent and the score against him: 1, 0.5 or 0.

@@ -64,12 +64,12 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// The number of twenty chances to complete a line of the level's own marks that the level overlooks: the lower bound for cells beside
-  /// the last move's cell, the upper bound for other cells.
+  /// Of twenty chances to complete a line of the level's own marks: the number that the level overlooks. The lower bound is for cells
+  /// beside the last move's cell, the upper bound for other cells.
   let win: ClosedRange<Int>
-  /// The number of twenty chances to block the other side's line that the level overlooks (bounds as for `win`).
+  /// Of twenty chances to block the other side's line: the number that the level overlooks (bounds as for `win`).
   let block: ClosedRange<Int>
-  /// The number of twenty value-preserving moves (by `InfiniteTable`) that the level overlooks (bounds as for `win`).
+  /// Of twenty value-preserving moves (by `InfiniteTable`): the number that the level overlooks (bounds as for `win`).
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.

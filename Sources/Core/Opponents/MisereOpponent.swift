@@ -26,9 +26,9 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
 /// One of the six levels that users choose from, for misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
-  /// The number of twenty moves in which the level does not see which cells would complete a line of its own marks, and so lose.
+  /// Of twenty moves: the number for which the level does not see which cells would complete a line of its own marks, and so lose.
   let line: Int
-  /// The number of twenty moves in which the level does not see which cells keep the value of the position.
+  /// Of twenty moves: the number for which the level does not see which cells keep the value of the position.
   let ahead: Int
 
   package static let all: [MisereLevel] = [

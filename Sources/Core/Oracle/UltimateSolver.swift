@@ -49,7 +49,7 @@ package final class UltimateSolver {
   private let table: UnsafeMutablePointer<Entry>
   /// The moves of the nodes on the path, one after another; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
-  /// The entries of a bucket, of which a new position replaces the one with the fewest nodes. Not tuned by measurement.
+  /// The number of entries of a bucket; a new position replaces the entry with the fewest nodes. Not tuned by measurement.
   private static let bucketSize = 4
 
   /// - Parameter entries: The number of positions in the table; each takes 24 bytes.

@@ -17,7 +17,7 @@ package struct FreePlay: Sendable, Hashable {
   }
 
   package enum Limit {
-    /// The most touches: a link of so many has fewer than 4,000 characters, and fits into a comment of a record.
+    /// The most touches: a link with this number has fewer than 4,000 characters, and fits into a comment of a record.
     package static let touches = 640
     /// The most milliseconds from one touch to the next: after ten minutes the last echo has ended.
     package static let gap: Int64 = 600_000

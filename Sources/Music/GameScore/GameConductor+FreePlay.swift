@@ -12,8 +12,8 @@ extension GameConductor {
   /// The number of latest touches whose cells melodies visit.
   private static let visited = 6
 
-  /// The time `moment`, rounded up to whole milliseconds after the start of free play, in which links store touches. During a game
-  /// `moment` itself.
+  /// The time `moment`, rounded up to whole milliseconds after the start of free play, because links store touches in milliseconds.
+  /// During a game `moment` itself.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue

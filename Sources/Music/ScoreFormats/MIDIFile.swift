@@ -46,7 +46,7 @@ package enum MIDIFile {
 
     private var measures: [Measure] = []
     private(set) var messages: [Message] = []
-    /// The frame and the tick at which the next bar starts, and the microseconds before that bar according to the tempos.
+    /// The frame and the tick at which the next bar starts, and the time before that bar in microseconds, by the tempos written so far.
     private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
 
     init(_ bars: [Bar], end musicEnd: Tick, long: Int) {

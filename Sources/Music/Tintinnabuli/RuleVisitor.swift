@@ -18,7 +18,7 @@ package indirect enum RuleKind: Sendable {
   case letter
   /// An effect unit of one of several kinds.
   case unit([String])
-  /// A list with a range of lengths, and the word for its items.
+  /// A list: the kind of its items, the permitted range of its length, and the word for its items.
   case list(RuleKind, ClosedRange<Int>, String)
   /// Two values, the second not below the first.
   case rising(RuleKind, String)

@@ -131,8 +131,8 @@ extension ScoreRules {
       public var register = 0
       /// The effect chain of every pair for which no sign sets a chain.
       public var chain: String?
-      /// The degrees of the root's scale, from 1, that the bed sounds: the low tone, which an octave doubles, and the tone
-      /// above both. Empty for the root and its fifth.
+      /// The degrees of the root's scale, from 1, that the bed sounds: the low tone, which also sounds an octave higher, and
+      /// the highest tone. Empty for the root and its fifth.
       public var bed: [Int] = []
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {

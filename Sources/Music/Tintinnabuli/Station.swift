@@ -19,7 +19,7 @@ public struct Station: Sendable, Hashable {
   static let longest = 3
 
   /// The next piece's position. If the session `goesOn` in the cycle, or after three pieces on one tonic, the next piece has the
-  /// tonic at its own index; else the tonic stays. Each cycle begins with the file's own tonic.
+  /// tonic at the piece's index in the cycle; else the tonic stays. Each cycle begins with the file's own tonic.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
