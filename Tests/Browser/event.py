@@ -80,7 +80,7 @@ class Tournament:
     def play(self, phone, until):
         """Plays on the phone, marking free cells at random."""
         while time.monotonic() < until:
-            free = phone.page.run(f"{CELL}.filter(cell => / empty$/.test(cell.ariaLabel) && cell.ariaDisabled !== 'true')"
+            free = phone.page.run(f"{CELL}.filter(cell => /, empty($|;)/.test(cell.ariaLabel) && cell.ariaDisabled !== 'true')"
                                   ".map(cell => [cell.getBoundingClientRect()].map(box => [box.x + box.width / 2, box.y + box.height / 2])[0])")
             if free:
                 phone.page.click(*random.choice(free))
