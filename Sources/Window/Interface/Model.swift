@@ -100,6 +100,8 @@ package struct PuzzleModel: Sendable, Hashable {
   package var isSolved: Bool?
   /// The state of the three-minute run of puzzles to which this puzzle belongs, if any.
   package var sprint: Sprint?
+  /// The player's rating on puzzles.
+  package var rating = 0
 
   package struct Sprint: Sendable, Hashable {
     /// The seconds left.

@@ -90,7 +90,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case dialShort, dialLong, dialLongest, dialPhrases, dialFamiliar, dialLeap, dialTension, dialMelody, dialDrone
   case dialReverb
   case sleep, sleepSet, sleepOff, touchBoard, touchHint
-  case another, sprint, sprintState, sprintOver, answerPlays
+  case another, sprint, sprintState, sprintOver, answerPlays, puzzleRating
   case premoveSet, premoveGone, premoveIllegal, speakPremove
   // Tournaments
   case tournament, tournamentIntro, tournamentName, tournamentCode, tournamentLength, tournamentMake, tournamentEnter

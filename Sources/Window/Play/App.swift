@@ -419,6 +419,7 @@ package final class App: PlatformGame {
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }
     model.puzzle = state.puzzle(at: now)
+    model.puzzle?.rating = puzzles.rating
     // The window plays the remaining moves of the puzzle's answer, so the player cannot move.
     if model.puzzle?.isSolved != nil { model.acceptsMove = false }
     model.isFree = state.mode == .free

@@ -20,6 +20,9 @@ final class PuzzleStore {
     random = SplitMix64(seed: seed ^ time)
   }
 
+  /// The player's rating on puzzles, rounded.
+  var rating: Int { Int(progress.rating.value.rounded()) }
+
   private var path: String { services.dataFolder() + "/puzzles" }
 
   /// Carries out a request; returns the chosen puzzle, if one was requested.

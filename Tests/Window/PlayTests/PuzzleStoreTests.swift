@@ -47,6 +47,9 @@ import TicTacToe
       let heard = bench.posted.count
       mark(bench, app, puzzle.answer[0])
       #expect(app.screen.model.puzzle?.isSolved == true, "puzzle \(number) of \(puzzle.state.variant)")
+      let stored = PuzzleProgress(text: String(decoding: try #require(bench.files["data/puzzles"]), as: UTF8.self))
+      let status = "Solved, your puzzle rating: \(Int(stored.rating.value.rounded()))"
+      #expect(app.screen.accessible(hidden: true).contains { $0.name == status })
       bench.pass(app, Double(puzzle.answer.count) * 1.5)
       #expect(app.session.game.cells == puzzle.answer && bench.posted.count > heard)
       press(bench, app, .character("a"))

@@ -301,6 +301,7 @@ sprint = Three minutes
 sprintState = % left · solved: % · mistakes: %
 sprintOver = Solved: %. Your best: %
 answerPlays = The answer is being played.
+puzzleRating = your puzzle rating: %
 
 # Your own music
 ownMusic = Your own music

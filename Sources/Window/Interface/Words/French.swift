@@ -301,6 +301,7 @@ sprint = Trois minutes
 sprintState = reste % · réussis : % · erreurs : %
 sprintOver = Réussis : %. Record : %
 answerPlays = La solution est jouée.
+puzzleRating = ton classement aux problèmes : %
 
 # Ta propre musique
 ownMusic = Ta propre musique

@@ -301,6 +301,7 @@ sprint = Drei Minuten
 sprintState = noch % · gelöst: % · Fehler: %
 sprintOver = Gelöst: %. Rekord: %
 answerPlays = Die Lösung wird gespielt.
+puzzleRating = deine Wertungszahl für Rätsel: %
 
 # Deine eigene Musik
 ownMusic = Deine eigene Musik

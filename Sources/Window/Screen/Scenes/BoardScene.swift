@@ -421,6 +421,7 @@ extension ViewContext {
 
   private func puzzleText(_ puzzle: PuzzleModel, _ countsDown: Bool) -> (main: String, detail: String, isLarge: Bool) {
     let main = text(puzzle.isSolved.map { $0 ? .solved : .notSolved } ?? .yourMove)
+    if puzzle.isSolved != nil, puzzle.sprint == nil { return (main, text(.puzzleRating, "\(puzzle.rating)"), true) }
     let goal = goal(moves: puzzle.moves)
     guard countsDown, let sprint = puzzle.sprint else { return (main, goal, true) }
     let time = "\(sprint.seconds / 60):\(sprint.seconds % 60 < 10 ? "0" : "")\(sprint.seconds % 60)"
