@@ -7,12 +7,13 @@ import Screen
 import TicTacToe
 import Tintinnabuli
 
-/// Draws the frames of a film: a board on which a recorded game is played in time with its music.
+/// Draws the frames of a film: a board on which a recorded game, or free play, is played in time with its music.
 package struct FilmStage {
-  private let screen = RootScreen(services: PlatformServices(locks: .none))
+  let screen = RootScreen(services: PlatformServices(locks: .none))
   private var gameEvents: ArraySlice<(moment: Tick, event: GameEvent)>
 
-  /// The music of a film of about a minute: two seconds per move, or 50 s divided by the number of moves if that is less.
+  /// The music of a film of a game lasts about a minute: two seconds per move, or 50 s divided by the number of moves if that is less.
+  /// Free play keeps the times of its touches, except that no pause exceeds a minute.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
     var record = record
     record.logSlots = nil
@@ -33,6 +34,7 @@ package struct FilmStage {
       x: .remote(name: names.x), o: .remote(name: names.o), variant: record.game.variant)
     screen.model.acceptsMove = false
     screen.model.isFilm = true
+    screen.model.isFree = record.freePlay != nil
     screen.model.bars = rendition.bars
     let (scale, cells) = (rendition.rules.scale, rendition.rules.cells)
     screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
@@ -43,6 +45,7 @@ package struct FilmStage {
     while let next = gameEvents.first, next.moment.seconds <= now {
       gameEvents.removeFirst()
       switch next.event {
+      case .touched(let square, _): screen.showTouch(square)
       case .moved(let move): try? screen.model.game.play(move.cell)
       case .undone: _ = screen.model.game.undo()
       case .ended(let end): screen.model.game.finish(end)

@@ -415,6 +415,9 @@ package final class RootScreen {
     return true
   }
 
+  /// Shows a touch of free play that no input of this screen caused.
+  package func showTouch(_ square: Square) { (boardScene as? BoardScene)?.showTouch(square) }
+
   /// Handles an intent that `WindowState` passes to the screen.
   package func perform(_ intent: Intent) {
     if !topScene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }

@@ -1,5 +1,6 @@
 import Interface
 import Records
+import ScoreIO
 import ScoreModel
 import Screen
 import Testing
@@ -52,6 +53,28 @@ struct FreePlayTests {
     // In a game another finger does nothing.
     app.update(input: [.alsoDown(x: cells[8].x, y: cells[8].y)], at: bench.now)
     #expect(app.session.game.cells.isEmpty)
+  }
+
+  @Test func `a film of free play shows each touch on its cell`() throws {
+    var play = FreePlay(seed: 1, place: 0)
+    play.touches = [FreePlay.Touch(milliseconds: 2_000, square: Square(0), side: .x)]
+    let record = Record(play)
+    var stage = FilmStage(
+      record, FilmStage.music(of: record, rules: try RuleLibrary.load().rules, human: nil), names: ("", ""))
+    let buffer = PixelBuffer(width: 640, height: 640)
+    _ = stage.draw(into: buffer.bitmap, isNew: true, at: 0)
+    let places = stage.screen.accessible(hidden: true).filter { $0.role == "gridcell" }.map(\.place)
+    /// The pixels of a cell at a time.
+    func pixels(_ cell: Int, at now: Double) -> [UInt32] {
+      _ = stage.draw(into: buffer.bitmap, isNew: false, at: now)
+      let (place, bitmap) = (places[cell], buffer.bitmap)
+      return (place.y..<place.y + place.height).flatMap { y in
+        Array(UnsafeBufferPointer(start: bitmap.pixels + y * bitmap.stride + place.x, count: place.width))
+      }
+    }
+    let (touched, other) = (pixels(0, at: 1.9), pixels(8, at: 1.9))
+    #expect(pixels(0, at: 2.3) != touched && pixels(8, at: 2.3) == other)
+    #expect(pixels(0, at: 4.5) == touched, "the ring has faded")
   }
 
   @Test func `free play is saved, listed by its name, shared as a link, and opened from that link`() throws {

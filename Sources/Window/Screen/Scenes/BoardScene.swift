@@ -209,6 +209,8 @@ final class BoardScene: Scene {
     if awaitsHint, context.analysis != nil { showHint() }
   }
 
+  func showTouch(_ square: Square) { board.cells[square.index].sing(after: 0) }
+
   override func soundMoved() { staff.showModel(animated: true) }
 
   private func refresh(animated: Bool) {
@@ -432,7 +434,9 @@ extension ViewContext {
   /// the state of a three-minute run of puzzles are omitted.
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
-    if model.isFree { return (text(.touchBoard), text(model.soundWaits ? .soundWaits : .touchHint), true) }
+    if model.isFree {
+      return (text(.touchBoard), model.isFilm ? "" : text(model.soundWaits ? .soundWaits : .touchHint), true)
+    }
     if let puzzle = model.puzzle { return puzzleText(puzzle, countsDown) }
     guard let end = game.end else {
       if let letter = model.letter, let line = letterText(letter) { return line }
