@@ -12,16 +12,18 @@ package struct ControlModel: Sendable, Hashable {
   package var count = 0
   package var isThere = true
   package var isUsable = true
-  /// Whether the button moves to the menu if the page has no room for all buttons.
+  /// Whether the button moves to the menu if the page has no room for all buttons. Those that are not shown during a game move first.
   package var isSpare = false
+  package var movesFirst = false
 
   init(
     _ phrase: Phrase, _ intent: Intent, key: String = "", subtitle: Phrase? = nil, count: Int = 0,
     if isThere: Bool = true,
-    isUsable: Bool = true, isSpare: Bool = false
+    isUsable: Bool = true, isSpare: Bool = false, movesFirst: Bool = false
   ) {
     (self.phrase, self.intent, self.key, self.subtitle, self.count) = (phrase, intent, key, subtitle, count)
-    (self.isThere, self.isUsable, self.isSpare) = (isThere, isUsable, isSpare)
+    (self.isThere, self.isUsable, self.isSpare) = (isThere, isUsable, isSpare || movesFirst)
+    self.movesFirst = movesFirst
   }
 }
 
@@ -64,8 +66,8 @@ extension BoardModel {
         today != nil ? .tryAgain : online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch,
         if: isOver && setup.hasHuman && mayRematch && puzzle == nil),
       .init(.shareToday, .shareToday, if: isOver && today?.isSolved == true),
-      .init(.playFriend, .playFriend, if: isBare, isSpare: true),
-      .init(.today, .today, if: isBare && today == nil, isSpare: true),
+      .init(.playFriend, .playFriend, if: isBare, movesFirst: true),
+      .init(.today, .today, if: isBare && today == nil, movesFirst: true),
       .init(
         .letterSend, .letter(.send),
         if: letter?.step == .send || letter?.path.isEmpty == false),

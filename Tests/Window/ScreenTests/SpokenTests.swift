@@ -59,7 +59,11 @@ struct SpokenTests {
 
   @Test("the board stays in its place when the first move removes the choice of the game")
   func steadyBoard() throws {
-    for (width, height, target) in [(320, 480, 44.0), (1_280, 720, 0), (960, 600, 0)] {
+    for (width, height, target) in [
+      (320, 480, 44.0), (360, 640, 44), (390, 664, 44), (390, 844, 44), (430, 932, 44), (768, 1_024, 44),
+      (1_280, 720, 0),
+      (960, 600, 0),
+    ] {
       let screen = Samples.screen(leastTarget: target)
       func place(_ moves: [Int]) throws -> Rect {
         screen.model = Samples.model(moves)

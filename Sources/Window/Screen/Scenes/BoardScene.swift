@@ -17,7 +17,8 @@ final class BoardScene: Scene {
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
-  private var isCompact = false
+  /// The number of groups of buttons that have moved to the menu: of 1 those that move first, of 2 all that may move.
+  private var compactness = 0
   private let hintTimer = Motion(0)
   /// Whether a hint was requested and its search has not finished.
   private var awaitsHint = false
@@ -69,19 +70,28 @@ final class BoardScene: Scene {
   override func layout() {
     let m = context.metrics
     frame = m.bounds
-    isCompact = false
-    refreshButtons()
-    // If the buttons need more than two rows, all except three move to the menu.
-    if TextButton.rows(footerButtons.filter { !$0.isHidden }, width: m.bounds.width - m.margin).count > 2 {
-      isCompact = true
-      refreshButtons()
-    }
+    arrangeButtons()
     arrangeFooter()
     titlePlace = nil
     players.isHidden = false
     talkColumn.isHidden = true
     if m.isLandscape { layOutLandscape() } else { layOutPortrait() }
     super.layout()
+  }
+
+  /// Moves buttons to the menu: those that move first if they need a row of their own, so that the number of rows, and with it the
+  /// place of the board, is the same after the first move; all that may move if there are more than two rows.
+  private func arrangeButtons() {
+    func rows(_ compactness: Int) -> Int {
+      self.compactness = compactness
+      refreshButtons()
+      let width = context.metrics.bounds.width - context.metrics.margin
+      return TextButton.rows(footerButtons.filter { !$0.isHidden }, width: width).count
+    }
+    let all = rows(0)
+    guard all > 1 else { return }
+    let fewer = rows(1)
+    if fewer > 2 { _ = rows(2) } else if fewer == all { _ = rows(0) }
   }
 
   /// Lays out text on both sides of the board, and the staff below across the page.
@@ -247,7 +257,9 @@ final class BoardScene: Scene {
       button.subtitle = control.subtitle.map(context.text)
       button.intent = control.intent
       button.isEnabled = control.isUsable
-      button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
+      button.isHidden =
+        !control.isThere || context.model.isFilm
+        || control.isSpare && compactness >= (control.movesFirst ? 1 : 2)
     }
     // Do not move a button that is under the pointer, until the pointer leaves it or the button was pressed and disappears.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
