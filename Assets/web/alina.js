@@ -214,6 +214,8 @@ const told = [
   path => locks.release(path),
   caption => { field.ariaLabel = caption; },
   words => { const [isMuted, title] = words.split('\t'); listening(title, Boolean(isMuted)); },
+  // Two fingers play in free play; elsewhere they zoom.
+  on => { canvas.style.touchAction = on ? 'none' : ''; },
 ];
 
 /** Shows the listening mode's music on the lock screen, whose buttons mute and unmute it; an empty title removes it. */

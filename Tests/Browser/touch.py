@@ -2,11 +2,15 @@
 """touch.py BROWSER alina-server: touches the board without a game.
 
 Touches cells by mouse, by another finger and by a key; no cell is taken. The link and the saved file must have the same touches. The link
-opens the piece in another page, and a damaged one changes nothing. Prints the first failure in one line and exits 1.
+opens the piece in another page, and a damaged one changes nothing. In Chromium also touches two cells at once on a phone's screen. Prints
+the first failure in one line and exits 1.
 """
+import os
+import re
+import subprocess
 import sys
 
-from browsers import Fault
+from browsers import Fault, wait
 from play import CELL, expect, visit
 
 FINGER = """(([x, y]) => document.querySelector('canvas').dispatchEvent(new PointerEvent('pointerdown',
@@ -40,6 +44,33 @@ def touch(player):
     return link
 
 
+def two_fingers(player, renderer):
+    """Touches two cells at once with two fingers; the rendered piece must begin a bar of each register at that time."""
+    page = player.page
+    page.size(390, 844)
+    for name in ("Menu", "Touch the board"):
+        player.press(name)
+    player.sees("Stop")
+    boxes = page.until(f"{CELL}.length === 9 && {CELL}.map(cell => cell.getBoundingClientRect().toJSON())")
+    fingers = [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "id": finger} for finger, box in enumerate(boxes[::8])]
+    page.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=fingers)
+    # Fingers that move apart must not zoom the page.
+    for way in (30, 60, 90):
+        moved = [{**finger, "x": finger["x"] + way * (2 * finger["id"] - 1)} for finger in fingers]
+        page.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=moved)
+    page.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    expect(page.run("visualViewport.scale") == 1, "two fingers have zoomed the page")
+    page.until("globalThis.level?.() > 0.001")
+    player.press("Stop")
+    path = f"{page.profile}/fingers.pgn"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(wait("the saved piece", lambda: next((game for game in player.games() if "[%touches " in game), None)))
+    text = subprocess.run([renderer, "render", path, "--text"], check=True, capture_output=True, text=True).stdout
+    bars = [(hand, 60 * int(minutes) + float(seconds)) for minutes, seconds, hand in re.findall(r"^bar \d+  (\d+):([\d.]+)  move \d*\s*([XO])", text, re.M)]
+    expect(sorted(hand for hand, _ in bars) == ["O", "X"], text)
+    expect(abs(bars[0][1] - bars[1][1]) < 0.05, text)
+
+
 def damaged(player, word):
     page = player.page
     page.run("heard.splice(0)")
@@ -58,6 +89,8 @@ def main(name, program):
         other.sees("Play the music")
         other.press("Play the music")
         other.page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
+        if name == "chromium":
+            two_fingers(enter(), f"{os.path.dirname(program)}/alina-score")
 
 
 if __name__ == "__main__":

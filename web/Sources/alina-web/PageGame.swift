@@ -25,6 +25,7 @@ final class PageGame {
   private var toldTitle = ""
   private var toldPage = ""
   private var toldMusic = ""
+  private var toldTouching = false
 
   init(seed: UInt64) {
     let services = PlatformServices.page()
@@ -128,6 +129,10 @@ final class PageGame {
     if music != toldMusic {
       toldMusic = music
       Page.tell(.listening, music)
+    }
+    if app.screen.model.isFree != toldTouching {
+      toldTouching.toggle()
+      Page.tell(.touching, toldTouching ? "1" : "")
     }
     let words = [app.screen.title, app.screen.text(.trapped), app.screen.text(.reload)]
     let page = ([app.screen.settings.language.rawValue] + words).joined(separator: "\t")

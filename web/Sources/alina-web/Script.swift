@@ -24,7 +24,7 @@ enum Asked: Int32 {
 /// The messages that can be sent to the page.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
-  case title, place, leave, page, expectAttention, stopFilm, lock, unlock, caption, listening
+  case title, place, leave, page, expectAttention, stopFilm, lock, unlock, caption, listening, touching
 }
 
 /// The page's functions, with texts as arguments and results.
