@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, full storage, a flight, a crash.
+"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, the lock screen, full storage, a
+flight, a crash.
 
 The page leaves the browser its own keys, two tabs do not disturb each other's saved games, and no failure ends the game.
 Prints the first failure in one line and exits 1.
@@ -19,8 +20,10 @@ NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   // The timeout runs after the page's own listeners.
   addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
 });"""
-# Records the audio devices, and imitates a telephone call: resume() is refused until the call has ended.
+# Records the audio devices and the kind of the audio session, which Safari alone has, and imitates a telephone call: resume() is
+# refused until the call has ended.
 NOTE_SOUND = """(() => {
+  Object.defineProperty(Navigator.prototype, 'audioSession', { value: { type: 'auto' } });
   const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state').get, resume = AudioContext.prototype.resume;
   globalThis.devices = [];
   let isCalling = false;
@@ -229,6 +232,21 @@ def phone_call(player, server):
     expect(not page.run("heard.some(line => line.includes('without sound'))"), "the sound is given up during a call")
 
 
+def lock_screen(player, server):
+    """Checks that the listening mode shows its title on the lock screen and keeps sounding there, and that a game does not."""
+    page = player.page
+    page.run("localStorage.clear()")
+    player.open(server.url)
+    state = "[navigator.mediaSession.metadata?.title, navigator.mediaSession.playbackState, navigator.audioSession.type].join()"
+    player.press("Menu")
+    player.press("Watch a demo game")
+    page.until(f"{state} === 'Watch a demo game,playing,playback'")
+    page.key("m")
+    page.until(f"{state} === 'Watch a demo game,paused,playback'")
+    player.press("Stop")
+    page.until(f"{state} === ',none,ambient'")
+
+
 def full_store(player, server):
     """Checks that a login is saved even if the browser's storage is full."""
     page = player.page
@@ -334,6 +352,7 @@ def main(name, program):
         # Firefox has no sound output here.
         if name == "chromium":
             phone_call(player, server)
+        lock_screen(player, server)
         full_store(player, server)
         flight(player, server)
         trap(player, server)
