@@ -16,7 +16,7 @@ PATIENCE, START = 60, 240
 NAMES = {"chromium": "chromium", "firefox": "firefox-esr"}
 # Keys by `KeyboardEvent.key`: their WebDriver codes, and their Windows key codes, which Chromium uses.
 KEYS = {"Control": ("\ue009", 17), "Alt": ("\ue00a", 18), "Shift": ("\ue008", 16), "Tab": ("\ue004", 9), "Enter": ("\ue007", 13),
-        "Escape": ("\ue00c", 27), "ArrowLeft": ("\ue012", 37), "Home": ("\ue011", 36), "ContextMenu": ("", 93),
+        "Escape": ("\ue00c", 27), "ArrowLeft": ("\ue012", 37), "ArrowDown": ("\ue015", 40), "Home": ("\ue011", 36), "ContextMenu": ("", 93),
         **{f"F{n}": (chr(0xE030 + n), 111 + n) for n in range(1, 13)}}
 MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 

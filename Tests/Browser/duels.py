@@ -37,9 +37,19 @@ class Window:
             self.environment = {**os.environ, "DISPLAY": f":{number.readline().strip()}", "SDL_VIDEODRIVER": "x11", "SDL_AUDIODRIVER": "dummy",
                                 "XDG_DATA_HOME": f"{self.folder}/data", "XDG_CONFIG_HOME": f"{self.folder}/config"}
         self.log = open(f"{self.folder}/said", "w", encoding="utf-8")
-        self.process = subprocess.Popen([program, "--control-log", self.controls, "--piano", "modal", *arguments], env=self.environment,
-                                        stdout=subprocess.DEVNULL, stderr=self.log)
+        self.command = [program, "--control-log", self.controls, "--piano", "modal", *arguments]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=self.log)
         wait("a window", lambda: os.path.exists(self.controls))
+
+    def again(self):
+        """Ends the window's program and starts it again."""
+        self.process.terminate()
+        self.process.wait()
+        os.remove(self.controls)
+        self.start()
 
     def places(self):
         """The middle of each control, by its label."""

@@ -76,6 +76,18 @@ import Testing
     try run("letters.py")
   }
 
+  @Test(
+    .long, .needs("chromium", "firefox-esr", "Xvfb", "xdotool"),
+    .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `a game by links goes from the window to Chromium, to Firefox at a phone's size, and back`() throws {
+    try run("journey.py", in: ["chromium"], "firefox")
+  }
+
+  @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `each game is played to its end by keys and the live region alone`() throws {
+    try run("spoken.py", in: ["chromium"])
+  }
+
   /// Whether scripts/web has been run.
   private static let isBuilt = FileManager.default.fileExists(
     atPath: repository.appending(path: ".build-web/page/index.html").path)
