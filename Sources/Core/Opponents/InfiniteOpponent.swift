@@ -64,12 +64,13 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Of twenty chances to complete a line of the level's own marks: the number that the level overlooks. The lower bound is for cells
-  /// beside the last move's cell, the upper bound for other cells.
+  /// How many of twenty chances to complete a line of its own marks the level overlooks. The range's lower bound is for cells beside the
+  /// last move's cell, the upper bound for other cells.
   let win: ClosedRange<Int>
-  /// Of twenty chances to block the other side's line: the number that the level overlooks (bounds as for `win`).
+  /// How many of twenty chances to block the other side's line the level overlooks. The range has the same two bounds as `win`.
   let block: ClosedRange<Int>
-  /// Of twenty value-preserving moves (by `InfiniteTable`): the number that the level overlooks (bounds as for `win`).
+  /// How many of twenty best moves by `InfiniteTable` (the quickest win or the slowest loss, else any move that keeps the value) the level
+  /// overlooks. The range has the same two bounds as `win`.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.

@@ -12,9 +12,9 @@ package struct UltimateLevel: NumberedLevel {
   package let number: Int
   /// Simulations per move.
   package let simulations: Int
-  /// Of twenty moves: the number for which the level considers only the board that it plays in.
+  /// How often in twenty moves the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of twenty moves for which the level considers only one board: the number for which it overlooks the lines of that board, too.
+  /// How often in twenty of these moves (see `narrowMoves`) the level also overlooks the lines of that board.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

@@ -107,7 +107,8 @@ package final class UltimateValue: @unchecked Sendable {
     return valueTable[Int(truncatingIfNeeded: (max(-bound, min(bound, sum)) &+ bound) &>> 4)]
   }
 
-  /// The status of a board for the side whose marks are X's.
+  /// The status of a board, seen by the side whose marks are stored as X's: `won`, `lost` or `drawn`; for an open board 4 times this
+  /// side's `linePotential` plus the other side's, 0…15.
   package static func boardClass(of position: Position) -> UInt8 {
     if Line.hasLine(position.x) { return won }
     if Line.hasLine(position.o) { return lost }

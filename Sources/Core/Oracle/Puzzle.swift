@@ -97,7 +97,7 @@ package struct Puzzle: Sendable, Hashable {
     }
   }
 
-  /// Plies to a win that the side to move can force in at most `moves` moves of its own; `nil` without such a win.
+  /// Plies until the side to move wins, if it can force the win in at most `moves` moves of its own; else `nil`.
   private static func pliesToWin(_ state: Ultimate.State, moves: Int) -> Int? {
     if state.isGiven { return 1 }
     guard moves > 1 else { return nil }
@@ -107,7 +107,7 @@ package struct Puzzle: Sendable, Hashable {
     }.min()
   }
 
-  /// Plies to a loss that the other side can force in at most `moves` moves of its own; `nil` without such a loss.
+  /// Plies until the side to move loses, if its opponent can force this in at most `moves` of the opponent's moves; else `nil`.
   private static func pliesToLoss(_ state: Ultimate.State, moves: Int) -> Int? {
     guard !state.isGiven else { return nil }
     var longest = 0

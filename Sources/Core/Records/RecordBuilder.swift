@@ -10,7 +10,7 @@ struct RecordBuilder {
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// The times of each move read, including trailing empty times, which a record drops.
+  /// One entry for each move read so far. Entries without a time at the end of the game are kept here; `Record.times` drops them.
   private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
 

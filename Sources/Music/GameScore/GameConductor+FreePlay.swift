@@ -3,7 +3,8 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Free play: each touch of a cell is an event without facts. Touches that follow each other closely are a sentence.
+/// Free play, outside any game: each touch of a cell is an event without facts such as a threat or a win. Touches that follow each other
+/// closely are a sentence (a group of events).
 extension GameConductor {
   /// Milliseconds without a touch after which the next touch begins another sentence.
   private static let pause: Int64 = 2_500

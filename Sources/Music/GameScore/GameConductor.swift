@@ -93,7 +93,7 @@ package struct GameConductor: Sendable {
 
   // MARK: Meaning of moves for the music
 
-  /// The facts that hold for a move; `awakens` is whether the move is the first decisive move of its game.
+  /// The facts (such as a threat or a fork) that hold for a move; `awakens` is whether the move is the first decisive move of its game.
   package static func facts(of move: VariantMove, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
     if !move.threats.isEmpty { facts.insert(.threat) }
@@ -183,7 +183,7 @@ extension Player {
   package var voice: Voice { self == .x ? .first : .second }
 }
 
-/// The facts of moves; each raw value is the fact's word in rule files.
+/// The facts of moves, such as a threat; each raw value is the fact's word in rule files.
 extension Fact {
   /// The mover threatens to complete a line.
   package static var threat: Fact { Fact(rawValue: "threat") }
@@ -209,7 +209,7 @@ extension Fact {
   /// The mover had no reasonable alternative.
   package static var forced: Fact { Fact(rawValue: "forced") }
 
-  /// The facts that a rule file can use if the file declares no facts.
+  /// The facts (such as `threat`) that a rule file can use if the file declares no words for facts.
   package static var ofGames: [Fact] {
     [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .again, .board, .fullBoard, .forced]
       + own

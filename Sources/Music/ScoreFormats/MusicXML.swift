@@ -256,8 +256,8 @@ package enum MusicXML {
 }
 
 extension Bar {
-  /// The word over a bar of a printed score: the sign of a move, an echo or a move taken back. Other bars have no word, so that
-  /// words do not touch.
+  /// The word over a bar of a printed score: over a move's bar the name of its first sign (the musical answer to a fact, such as `threat`),
+  /// over an echo `echo`, over a move taken back `undo`. Other bars, also those of calm moves, have no word, so that words do not touch.
   var caption: String {
     switch kind {
     case .move: signs.first == "calm" ? "" : signs.first ?? ""

@@ -196,7 +196,7 @@ package struct EventNumbers: Sendable {
 package struct LiveScore {
   /// The conductor: call `open` first, and `advance` over time.
   package var conductor: Conductor
-  /// The facts of each event, by the index of the bar that the event began.
+  /// The facts of each event (such as a threat), by the index of the bar that the event began.
   package private(set) var facts: [Int: Set<Fact>] = [:]
   private var last = Tick.zero
   private var isBegun = false

@@ -6,7 +6,7 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// Explains the score bar by bar: facts, applied rules, and the reason for each note.
+/// Explains the score bar by bar: the facts of the move (such as a threat), the rules applied, and the reason for each note.
 package enum Explanation {
   /// Explains a rendition made with `explains: true`.
   package static func text(_ rendition: Rendition, record: Record) -> String {
@@ -19,7 +19,8 @@ package enum Explanation {
     var event: (words: String, facts: Set<Fact>)?
     if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
       let awakens = move == moves.awakening
-      // The signs of the bar tell whether the only local human has lost; the facts of the move do not.
+      // The facts computed from the move do not include a loss of the only local human. Such a loss shows in the names of the bar's signs
+      // (its musical answers to facts).
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
       event = (describe(move, awakens: awakens), known)
     }
@@ -70,7 +71,7 @@ package enum Explanation {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// The facts of a move as text.
+  /// Describes a move as text: its cell, its value, its threats and its other facts.
   static func describe(_ move: VariantMove, awakens: Bool) -> String {
     let variant = move.after.variant
     func cells(_ set: SquareSet) -> String {

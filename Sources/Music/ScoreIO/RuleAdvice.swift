@@ -4,8 +4,9 @@ import Tintinnabuli
 
 /// Warns of requests in a valid rule file that can never be fulfilled, or not as written.
 ///
-/// In descending priority, the music fulfils: a bar's number of pairs and its downbeat; the notes that the bar's sign fixes; the
-/// cells of a completed line (a cell out of reach sounds in another octave); the widest move (exceeded if necessary); the costs.
+/// In descending priority, the music fulfils: a bar's number of pairs and its downbeat; the notes that the bar's sign (the row of `signs`
+/// for its event) fixes; the cells of a completed line (a cell out of reach sounds in another octave); the widest melodic move (exceeded if
+/// necessary); the costs.
 package enum RuleAdvice {
   /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
@@ -36,7 +37,7 @@ package enum RuleAdvice {
     return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
   }
 
-  /// Whether T, placed as a sign asks, stays on the 88 keys for every melody note of the compass in both voices.
+  /// Whether T, placed as a sign (a row of the rule file) asks, stays on the 88 keys for every melody note of the compass in both voices.
   private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
     [rules.first, rules.second].allSatisfy { hand in
       (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in

@@ -32,7 +32,7 @@ package enum TextScore {
     return ([heading(bar)] + lines).joined(separator: "\n") + "\n"
   }
 
-  /// The heading of a bar: number, time, kind, voice and signs.
+  /// The heading of a bar: number, time, kind, voice and the names of its signs (musical answers to facts, such as `threat`).
   static func heading(_ bar: Bar) -> String {
     let hand = bar.voice.map { $0 == .first ? "X" : "O" } ?? "–"
     let ply = bar.ply > 0 ? " \(bar.ply)" : ""

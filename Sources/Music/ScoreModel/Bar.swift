@@ -97,7 +97,7 @@ public struct Bar: Sendable, Hashable {
   public var pairs: [Pair]
   /// The time from the bar's start to its cut, after which pairs did not sound; `nil` for an uncut bar.
   public var cut: Tick?
-  /// The names of the signs in the bar, for pictures and `explain`.
+  /// The names of the bar's signs (its musical answers to facts, such as `threat`), for pictures and `explain`.
   public var signs: [String]
   /// The scale degree of the root of the bar's triad, 0–6 (`Scale.root`).
   public var root = 0

@@ -24,7 +24,8 @@ struct Agenda: Sendable {
     var sizes: [Int]
     var step = 0
     var winner: Voice?
-    /// The facts of an end that comes without an event; the first bar of the arch plays the sign of these facts.
+    /// The facts (such as a draw) of an end that comes without an event; the first bar of the arch plays the sign (musical answer) for
+    /// these facts.
     var facts: Set<Fact> = []
     /// The last notes of M before the coda, in degrees.
     var motto: [Int] = []

@@ -9,11 +9,13 @@ struct BarPlan {
   var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign that an earlier bar could not play. The second pair plays this sign, in the manner of the voice that caused the sign.
+  /// A sign (the musical answer to a fact such as a threat) that an earlier bar could not play. The second pair plays this sign, in the
+  /// manner of the voice that caused the sign.
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad, if any: the first pair if M has the sign's degree (`awakenM`) there, else the second pair.
+  /// The pair in which T leaves the triad, if any: the first pair if M has there the degree that the sign's rule asks for (`awakenM`), else
+  /// the second pair.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
@@ -29,7 +31,7 @@ struct BarPlan {
   /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
-  /// The time at which T sounds; overrides the time that the sign sets.
+  /// The time at which T sounds; overrides the time that `sign` sets.
   var tPace: SignRule.TPace?
   /// Two factors of velocity in per cent: one of all notes, and a further one of T.
   var velocity = 100
@@ -38,11 +40,11 @@ struct BarPlan {
   var longChain: UInt8 = 0
   /// The player's touch, timing and effects.
   var colour: ScoreRules.Colour?
-  /// The names of the signs applied.
+  /// The names of the signs (musical answers to facts) that the bar plays.
   var signs: [String] = []
 
-  /// Whether M rests in a pair because of the rhythm: in the pairs between the first pair (or the second, if a sign sounds there)
-  /// and the long pair.
+  /// Whether M rests in a pair because of the rhythm: in the pairs between the first pair and the long pair. In the second pair M
+  /// sounds nevertheless if that pair plays a sign (the musical answer to a fact).
   func restsM(_ slot: Int) -> Bool {
     (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
   }
@@ -217,12 +219,14 @@ struct BarWriter {
 
   // MARK: The T-voice
 
-  /// The sign of a pair: a pending sign on the second pair, else the bar's own.
+  /// The sign (musical answer to a fact) that a pair plays: on the second pair a sign still pending from an earlier bar, if any; else the
+  /// bar's own sign.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner of a pair: on the second pair, the manner of the voice of a pending sign, if any; else that of the bar's voice.
+  /// The manner of a pair: on the second pair, the manner of the voice that caused a sign still pending from an earlier bar, if any; else
+  /// the manner of the bar's voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -243,7 +247,8 @@ struct BarWriter {
     }
   }
 
-  /// Whether a sign's action at `place` applies to the pair `slot`. All actions of a pending sign apply to the second pair.
+  /// Whether an action that a sign (a row of the rule file) sets at `place` applies to the pair `slot`. All actions of a sign still pending
+  /// from an earlier bar apply to the second pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }

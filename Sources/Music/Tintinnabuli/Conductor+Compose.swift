@@ -87,7 +87,8 @@ extension Conductor {
     return best.map { ($0.choice, $0.line) } ?? (0, line(0))
   }
 
-  /// The melody problem of a bar, without the notes that its signs require; `start` is the degree of the downbeat.
+  /// The melody problem of a bar, without the notes that its signs (musical answers to facts such as a threat) require; `start` is the
+  /// degree of the downbeat.
   func problem(_ plan: BarPlan, start: Int?) -> MelodyProblem {
     let register = rules.melody.register
     let low = rules.scale.degree(atOrAbove: register.lowerBound.midi)
@@ -104,7 +105,7 @@ extension Conductor {
       motto: motto.map { $0 + lowest }, opposing: marks(plan.voice?.other))
   }
 
-  /// Fixes the notes that an event's signs require.
+  /// Fixes the notes that the signs in an event's bar (musical answers to facts such as a threat) require.
   func fix(_ problem: inout MelodyProblem, _ plan: inout BarPlan, _ event: Event) {
     guard let first = problem.fixed[0] else { return }
     var next = 1

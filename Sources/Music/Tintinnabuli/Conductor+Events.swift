@@ -139,7 +139,7 @@ extension Conductor {
     piece.last = (stroke.moment, stroke.logged ?? stroke.moment)
   }
 
-  /// Adds the event to the piece, and finds the signs of its facts.
+  /// Adds the event to the piece, and finds the signs (musical answers) for its facts, such as a threat.
   private mutating func takeEvent(_ stroke: inout Stroke) {
     var event = stroke.event
     stroke.stood = event.stood ?? -piece.standing
@@ -153,7 +153,8 @@ extension Conductor {
     stroke.signs = rules.signs.filter { $0.applies(to: known) }
   }
 
-  /// The plan of the event's bar, still without a pending sign and without the pair of a removed mark.
+  /// The plan of the event's bar, still without a sign (musical answer to a fact) left over from an earlier bar and without the pair of a
+  /// removed mark.
   private func plan(_ stroke: Stroke) -> BarPlan {
     let (event, sign) = (stroke.event, stroke.signs.first ?? rules.calm)
     let size = barSize(of: event, number: stroke.number, sinceLongNote: stroke.sinceLongNote)
@@ -181,7 +182,8 @@ extension Conductor {
     return (loudness * (100 - law.hurryFade * min(piece.hurried, law.hurryMost)) / 100, law.hurryT)
   }
 
-  /// Gives a removed mark its own pair, in which T is alone: the second pair, or the third if a sign needs the second.
+  /// Gives a removed mark its own pair, in which T is alone: the second pair, or the third if a sign (the musical answer to a fact) needs
+  /// the second.
   private func soundRemovedMark(_ degree: Int, _ plan: inout BarPlan) {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
     plan.removed = (slot, degree + rules.lowest)

@@ -50,7 +50,7 @@ extension Conductor {
   }
 
   /// Composes a phrase that answers the previous bar: by the other voice, starting a step beside that bar's long note, in the
-  /// opposite contour. T has the position that the event's sign gives to T.
+  /// opposite contour. T has the position relative to M that the last event's sign (its row of `signs`) sets.
   ///
   /// The phrase depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
   /// listeners of a match hear the same.

@@ -1,12 +1,12 @@
 import ScoreModel
 
-/// An event of the game as input to the score: it begins a bar on its degree.
+/// An event, such as a move of a game, as input to the score: it begins a bar on its degree.
 public struct Event: Sendable, Hashable {
   /// The voice that causes the event; determines the bar's register, pan and touch.
   public var voice: Voice
   /// The event's degree in the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
   public var degree: Int
-  /// The facts that hold for the event, as declared in the rule file.
+  /// The facts (such as a threat) that hold for the event, in the words that the rule file declares.
   public var facts: Set<Fact>
   /// The voice's standing after the event: −1 lost, 0 even, 1 won.
   public var standing: Double
@@ -18,7 +18,7 @@ public struct Event: Sendable, Hashable {
   public var number: Int?
   /// The degrees that each voice has marked after the event; melodies visit these degrees.
   public var marks: Marks
-  /// The other degrees of a line completed by the event, for signs that visit the line.
+  /// The other degrees of a line completed by the event, for signs (rows of the rule file) whose melody visits the line.
   public var line: [Int]
   /// The end of the piece, if this event ends it.
   public var end: End?
@@ -90,7 +90,7 @@ public struct End: Sendable, Hashable {
   /// Makes the end of a piece that quotes no mottos.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }
 
-  /// The facts of an event that ends its piece this way.
+  /// The facts (a win, a loss or a draw) of an event that ends its piece this way.
   public var facts: Set<Fact> {
     switch kind {
     case .win: [.win]

@@ -1,4 +1,4 @@
-/// A word for a property of an event to which the score may respond. A rule file declares its words.
+/// A word for a property of an event to which the score may respond, such as `threat`. A rule file declares its words.
 public struct Fact: RawRepresentable, Sendable, Hashable {
   /// The fact's name in rule files: a–z, 0–9 and -.
   public var rawValue: String

@@ -27,7 +27,8 @@ struct MelodyProblem {
   var recalls: [Int: Int] = [:]
 }
 
-/// A melody that solves the problem, and its cost with the candidate's random part.
+/// A melody that solves a `MelodyProblem`, and its cost. The cost includes random costs, which differ between the candidates (the numbered
+/// solutions among which a bar's melody is chosen).
 struct MelodyLine {
   /// The melody's degrees, slot by slot.
   var degrees: [Int]
@@ -169,7 +170,7 @@ struct MelodySearch {
     if slot == problem.count - 1 && abs(move) != 1 { visit(.approach, rules[.approach]) }
   }
 
-  /// The index of a move in `ways`.
+  /// The index in `ways` of a melodic move by this number of degrees; a leap of more than three degrees counts as one of three.
   private static func way(_ move: Int) -> Int { ways.firstIndex(of: min(max(move, -3), 3)) ?? 0 }
 
   private func prices(widest: Int) -> Prices {

@@ -1,8 +1,9 @@
 import ScoreModel
 
-/// The signs of a piece that a cut kept from being heard, and the last bar's signs and long note.
+/// The signs of a piece (its musical answers to facts such as a threat) that a cut kept from being heard, and the last bar's signs and long
+/// note.
 struct PendingSigns: Sendable {
-  /// A sign that a later bar has to play, and the voice to which the sign belongs.
+  /// The name of a sign that a later bar has to play, and the voice whose event caused the sign.
   struct PendingSign: Sendable, Hashable {
     var sign: String
     var voice: Voice
@@ -23,9 +24,9 @@ struct PendingSigns: Sendable {
   /// The time from the last long note that was heard to the last event.
   private(set) var sinceLongNote = Tick.zero
 
-  /// Marks as pending the signs of the last bar that the cut at `moment` keeps from being heard. Returns the long note of the sounding
-  /// bar, phrase or echo if the cut keeps this note from being heard; the next bar plays it in its first pair. `elapsed` is the time
-  /// since the last bar's start by a match's log, if there is one.
+  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. Returns the
+  /// long note of the sounding bar, phrase or echo if the cut keeps this note from being heard; the next bar plays it in its first pair.
+  /// `elapsed` is the time since the last bar's start by a match's log, if there is one.
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
@@ -57,7 +58,8 @@ struct PendingSigns: Sendable {
     return rules.gestures.resolve > 0 ? cutNote : nil
   }
 
-  /// Puts the first pending sign into a plan, and makes the event's further signs pending (for later bars to play).
+  /// Puts the first pending sign (musical answer to a fact) into a plan, and makes the event's further signs pending, for later bars to
+  /// play.
   mutating func scheduleNext(_ plan: inout BarPlan, _ signs: [SignRule], _ rules: ScoreRules) {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
@@ -84,7 +86,7 @@ struct PendingSigns: Sendable {
     }
   }
 
-  /// Records a bar's signs and the pairs on which they sound.
+  /// Records a bar's signs (musical answers to facts) and the pairs on which the signs sound.
   mutating func record(_ plan: BarPlan, _ written: WrittenBar, by voice: Voice) {
     var signs: [(sign: PendingSign, pair: Int)] = []
     if let pending = plan.pending { signs.append((PendingSign(sign: pending.rule.name, voice: pending.voice), 1)) }
@@ -96,7 +98,7 @@ struct PendingSigns: Sendable {
       start: written.bar.start, onsets: written.onsets, goal: written.bar.pairs.last?.m, signs: signs)
   }
 
-  /// Clears all pending signs after the end of the piece.
+  /// Clears all signs that later bars had to play, after the end of the piece.
   mutating func clear() { (pending, said) = ([], nil) }
 
   /// Corrects the start of the last bar, which the synthesizer began late.

@@ -55,7 +55,7 @@ struct Piece: Sendable {
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 
-  /// The drama of the piece: 2 if a voice had almost won, else 1 if more than half of the events have facts, else 0.
+  /// The drama of the piece: 2 if a voice had almost won, else 1 if more than half of the events have facts such as a threat, else 0.
   var drama: Int {
     if events.contains(where: { abs($0.standing) > 0.9 && $0.end == nil }) { return 2 }
     return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0

@@ -94,7 +94,7 @@ extension Bar {
 }
 
 extension Pair {
-  /// Applies a change to each note of the pair.
+  /// Applies a change to the notes M and T and to T's second note, as far as the pair has them; bass notes stay as they are.
   mutating func change(_ body: (inout Note) -> Void) {
     if m != nil { body(&m!) }
     if t != nil { body(&t!) }

@@ -23,7 +23,7 @@ extension ScoreRules {
     public var name = ""
     /// The player's velocity, in per cent of the usual velocity.
     public var touch = 100
-    /// The time at which T sounds in signs whose T would sound together with M.
+    /// The time at which T sounds in bars whose sign (the row of `signs` for the event) has T sound together with M.
     public var tPace = SignRule.TPace.together
     /// The effect chain of the long notes, if nothing else sets their chain.
     public var chain: String?
@@ -121,15 +121,16 @@ extension ScoreRules {
 
     /// A change that a closed sentence (group of events) makes to the bars after it.
     public struct Change: Sendable, Hashable {
-      /// The new position of T in signs that place T like the file's last sign; `nil` for no change.
+      /// The new position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` for no
+      /// change.
       public var t: SignRule.TPosition?
-      /// The time at which T sounds in signs whose T would sound together with M.
+      /// The time at which T sounds in bars whose sign (the row of `signs` for the event) has T sound together with M.
       public var tPace = SignRule.TPace.together
       /// The degree of the root's triad, from 1, that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
       /// Degrees by which the register moves.
       public var register = 0
-      /// The effect chain of every pair for which no sign sets a chain.
+      /// The effect chain of every pair for which no sign (row of `signs`) sets a chain.
       public var chain: String?
       /// The degrees of the root's scale, from 1, that the bed sounds: the low tone, which also sounds an octave higher, and
       /// the highest tone. Empty for the root and its fifth.
@@ -297,7 +298,8 @@ extension ScoreRules {
     public var pulseShape = [0.2, 0.4, 0.5]
     /// Velocity of a refusal's knock.
     public var knock = 40
-    /// Seconds after which a note counts as heard; if a sign's note is cut earlier, a later bar makes up for the sign.
+    /// Seconds after which a note counts as heard. If a note that carries a sign (the musical answer to a fact such as a threat) is cut
+    /// earlier, a later bar makes up for the sign.
     public var heard = 0.1
     /// The number of short notes from the start of the long note to the earliest reply, if the music chooses the time of the reply.
     public var reply = 1

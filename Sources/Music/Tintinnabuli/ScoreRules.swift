@@ -4,9 +4,10 @@ import ScoreModel
 public struct ScoreRules: Sendable, Hashable {
   /// The name in records (`ScoreRules` tag).
   public var name = "unnamed"
-  /// The words for facts of events, as used by `signs`.
+  /// The words for facts of events, such as `threat`; the conditions of `signs` use these words.
   public var facts: [Fact] = []
-  /// Lines for `alina-score live` that play the file's signs; only in rules for something other than tic-tac-toe.
+  /// Lines for `alina-score live` that play the file's signs (its musical answers to facts); only in rules for something other than
+  /// tic-tac-toe.
   public var example: [String] = []
   /// The scale of the M-voice; its triad gives the notes of the T-voice.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
@@ -30,7 +31,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var sentences = Sentences()
   /// How melodies are found.
   public var melody = MelodyRules()
-  /// The signs for facts in order of precedence; the last sign has no condition.
+  /// The signs (musical answers to facts of an event, such as a threat) in order of precedence; the last sign has no condition.
   public var signs: [SignRule] = []
   /// The arch (the closing bars) after a win.
   public var win = Ending()
@@ -176,7 +177,7 @@ public struct ScoreRules: Sendable, Hashable {
     UInt8(clamping: (chains.firstIndex { $0.name == name } ?? -1) + 1)
   }
 
-  /// The sign of an event without facts: the last one, which has no condition.
+  /// The sign (musical answer) for an event without facts such as a threat: the last sign, which has no condition.
   var calm: SignRule { signs.last ?? SignRule("calm") }
 }
 

@@ -27,7 +27,8 @@ public enum Place: String, Sendable, Hashable, RuleWord {
 
 extension Bar.Rhythm: RuleWord {}
 
-/// A sign by which a bar shows facts of its event: its actions apply if all facts of `when` hold, and none of `unless`.
+/// A sign: the musical answer of a bar to facts of its event, such as a threat. Its actions apply if all facts of `when` hold, and none of
+/// `unless`.
 public struct SignRule: Sendable, Hashable {
   /// The position of T relative to M.
   public enum TPosition: String, Sendable, Hashable, RuleWord {
@@ -71,9 +72,9 @@ public struct SignRule: Sendable, Hashable {
 
   /// The name in bars and explanations.
   public var name: String
-  /// The facts that must hold.
+  /// The facts (such as a threat) that must hold for the event.
   public var when: [Fact]
-  /// The facts that must not hold.
+  /// The facts (such as a threat) that must not hold for the event.
   public var unless: [Fact]
   /// Names of later sign rules that this rule includes, so that no later bar makes up for their signs.
   public var covers: [String]
@@ -173,7 +174,7 @@ public struct SignRule: Sendable, Hashable {
     return sign
   }
 
-  /// Whether the facts match the rule.
+  /// Whether this sign answers an event with these facts: all facts of `when` are among them, and none of `unless`.
   public func applies(to facts: Set<Fact>) -> Bool {
     when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)
   }

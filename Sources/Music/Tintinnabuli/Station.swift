@@ -18,8 +18,9 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's position. If the session `goesOn` in the cycle, or after three pieces on one tonic, the next piece has the
-  /// tonic at the piece's index in the cycle; else the tonic stays. Each cycle begins with the file's own tonic.
+  /// The next piece's position in the cycle of `count` tonics. If the session `goesOn` in the cycle, or after three pieces on one tonic,
+  /// the next piece takes the tonic at its own index in the cycle; else it keeps the tonic. Every round of the cycle begins with the rule
+  /// file's own tonic.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest

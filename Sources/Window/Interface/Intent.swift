@@ -31,7 +31,7 @@ package enum Intent: Sendable, Hashable {
   case touchAlso(Cell)
   /// Choose the minutes after which the listening mode ends by itself.
   case sleep
-  /// Explain each musical sign once more when it next sounds.
+  /// Explain each musical sign (the music's answer to, for example, a threat) once more when the sign next sounds.
   case explainAgain
   /// `today`: play the daily puzzle against the best defence. `shareToday`: share its result as text and picture.
   case today, shareToday
@@ -89,7 +89,7 @@ package enum Intent: Sendable, Hashable {
 
   // Music
   case ownMusic(MusicIntent)
-  /// Play a musical sign, for the help page.
+  /// Play an example of a musical sign (such as the sign of a threat), for the help page.
   case playSign(MusicSign)
   /// Play the music of the game under review from the bar of a ply on (0 is the opening); `nil` stops it.
   case replay(fromPly: Int?)

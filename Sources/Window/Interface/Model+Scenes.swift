@@ -2,14 +2,14 @@ import Oracle
 import ScoreModel
 import TicTacToe
 
-/// A musical sign that the help page explains and plays.
+/// A musical sign (the music's answer to, for example, a threat) that the help page explains and plays.
 package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   case cells, opening, calm, threat, bothThreaten, fork, block, mistake, onlyMove, awakening
   case win, loss, draw, echo, undo, refused
   // Signs of Infinite and Ultimate only.
   case again, board, fullBoard, forced
 
-  /// Parses the name of a sign in rule files, such as `both-threaten`.
+  /// Parses the name that a musical sign has in rule files, such as `both-threaten`.
   package init?(ruleName: String) {
     var (name, rises) = ("", false)
     for letter in ruleName {

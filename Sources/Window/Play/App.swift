@@ -44,9 +44,9 @@ package final class App: PlatformGame {
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
   /// The last failure to save the settings that was shown to the player; `nil` once the settings were saved again.
   private var toldFault: WriteFault?
-  /// Whether musical signs are explained to the player: only if games are saved, so not in screenshots.
+  /// Whether musical signs (such as the sign of a threat) are explained to the player: only if games are saved, so not in screenshots.
   private let teaches: Bool
-  /// The index of the last bar that was checked for signs to be explained.
+  /// The index of the last bar that was checked for musical signs to be explained.
   private var explainedBar = -1
 
   /// The most seconds between two updates, since some things are polled: the rule file, room announcements, time-outs.
@@ -155,7 +155,7 @@ package final class App: PlatformGame {
     for event in input {
       if case .focus(let gained) = event {
         hasFocus = gained
-        // Another window or tab may have stored explained signs or solved puzzles meanwhile.
+        // Another window or tab may meanwhile have stored that musical signs were explained or puzzles solved.
         if gained { screen.settings.refreshMarks() }
         if gained, screen.currentScene == .letters { want(.letter(.list)) }
       }
@@ -358,7 +358,7 @@ package final class App: PlatformGame {
 
   // MARK: - What the screen shows
 
-  /// The explanation of a sign that sounds for the first time.
+  /// The explanation of a musical sign (such as the sign of a threat) that sounds for the first time.
   private func explanation(_ bars: [Bar], at soundNow: Tick) -> Message? {
     let settings = screen.settings
     guard teaches, settings.explains, state.mode != .free,

@@ -147,7 +147,7 @@ extension Tonality {
 extension Settings {
   /// Stores the values that the window state wants to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
-    // Another window may have stored explained signs, shown rules or solved puzzles since they were read.
+    // Another window may have stored since the last reading that musical signs were explained, rules shown or puzzles solved.
     refreshMarks()
     switch memory {
     case .server(let address): server = address

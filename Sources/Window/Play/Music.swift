@@ -137,7 +137,7 @@ final class Music {
     screen.pages.ownMusic.isPlaying = true
   }
 
-  /// Plays a musical sign.
+  /// Plays an example of a musical sign, such as the sign of a threat.
   private func play(_ sign: MusicSign) {
     guard let example = SignExample(of: sign, rules: session.rules) else { return }
     start(example.events, from: example.from, to: example.to, rules: session.rules)

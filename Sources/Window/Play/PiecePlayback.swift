@@ -1,7 +1,7 @@
 import ScoreModel
 import Session
 
-/// A piece that plays instead of the running game's score: a replay or a sign of the help page.
+/// A piece that plays instead of the running game's score: a replay, or the example of a musical sign on the help page.
 ///
 /// Events are posted up to two seconds ahead. Their generations (bar numbers) are far above those of the running
 /// game's score, so that a cut in that score, which drops the notes of its older bars, does not drop events of the piece.

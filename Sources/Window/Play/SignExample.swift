@@ -7,7 +7,8 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// An example of a musical sign: the end of a short game in which the sign sounds, found by search.
+/// An example of a musical sign (the music's answer to a fact such as a threat): the end of a short game in which the sign sounds, found by
+/// search.
 struct SignExample {
   /// The events of the whole game; `from` … `to` is the part to be played.
   let events: [ScoreEvent]
@@ -17,7 +18,7 @@ struct SignExample {
   /// Seconds for which the music after the end of the game or an echo is played.
   private static let ending = 20.0
 
-  /// Searches for a game with the sign; `nil` if there is none.
+  /// Searches for a game in which the musical sign sounds; `nil` if there is none.
   init?(of sign: MusicSign, rules: ScoreRules) {
     guard let record = SignExample.record(of: sign) else { return nil }
     switch sign {
@@ -70,7 +71,8 @@ struct SignExample {
     self.to = to ?? from
   }
 
-  /// A game whose last move has the sign.
+  /// A game whose last move has the given musical sign (such as the sign of a fork). For signs that no move has, an empty game or a calm
+  /// game of three moves.
   private static func record(of sign: MusicSign) -> Record? {
     switch sign {
     case .opening: return Record()
@@ -88,7 +90,8 @@ struct SignExample {
     return Record(game: game)
   }
 
-  /// Plays random games of Ultimate from fixed seeds until a move has the sign and, except for a forced reply, is not decisive.
+  /// Plays random games of Ultimate from fixed seeds until a move has the given musical sign and, except for a forced reply, is not
+  /// decisive.
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)

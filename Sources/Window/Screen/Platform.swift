@@ -7,7 +7,8 @@ package enum Key: Sendable, Hashable {
   case enter, escape, tab, backspace, delete, home, end, pageUp, pageDown
   /// F1…F12.
   case function(Int)
-  /// The controller buttons X and Y, which enter letters in a text field.
+  /// The controller buttons X and Y. In a text field X turns the letter before the caret into the next letter of the alphabet, and Y adds a
+  /// letter.
   case controllerX, controllerY
 }
 

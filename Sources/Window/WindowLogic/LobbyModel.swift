@@ -174,7 +174,8 @@ struct LobbyModel: Sendable {
     connection = .online
     network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
     network.message = nil
-    // `MatchClient` repeats the search for an opponent by itself. The player's room may have been closed meanwhile.
+    // After a lost connection `MatchClient` repeats a search for an opponent by itself. A room, however, may have been closed while the
+    // connection was lost: return to it only if the server lists its match.
     if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
     if !context.hasMatch { network.phase = waitedIn ?? .lobby }
     (waitedIn, isRatingKnown) = (nil, false)

@@ -79,7 +79,7 @@ package struct MatchState: Sendable, Hashable {
   package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
   /// The station of the match's rematch.
   package var nextStation: Int { (station + 1) % Self.stations }
-  /// The number of stations: 7!, which is divisible by every number of tonics up to ten.
+  /// The number of values that `station` can have: 7!, which is divisible by every number of tonics up to ten.
   package static let stations = 5_040
 
   /// The side of the player with this name, without regard to case.

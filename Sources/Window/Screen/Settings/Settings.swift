@@ -57,7 +57,8 @@ package final class Settings {
   @Setting package var reducedMotion: Bool
   /// Whether the score is shown on the board page.
   @Setting package var showsStrip: Bool
-  /// Whether a musical sign is explained when it first sounds, and the signs explained so far, as spelled in rule files.
+  /// Whether a musical sign (such as the sign of a threat) is explained when it first sounds, and the signs explained so far, as spelled in
+  /// rule files.
   @Setting package var explains: Bool
   @Setting package var explained: String
   /// Whether coordinates are shown.
@@ -124,7 +125,7 @@ package final class Settings {
   /// The window's last geometry: `WIDTHxHEIGHT+X+Y`; empty until first closed.
   @Setting package var window: String
 
-  /// Reads again what another window may have written: explained signs, shown rules, solved daily puzzles.
+  /// Reads again what another window may have written: the musical signs explained, the rules shown, the daily puzzles solved.
   package func refreshMarks() {
     store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-before", "solved-zone"])
   }

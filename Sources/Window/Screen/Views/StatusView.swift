@@ -8,7 +8,7 @@ final class StatusView: View {
   private var isLarge = false
   private var old = (main: "", detail: "", isLarge: false)
   private lazy var change = motion(1)
-  /// Whether the status is left of the board with the detail above it, instead of centred below the board.
+  /// Whether the status is left of the board, with `detail` above `main`, instead of centred below the board in one line.
   var isBeside = false
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
