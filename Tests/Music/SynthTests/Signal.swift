@@ -45,6 +45,7 @@ extension Limiter: AudioNode {
   /// Has no effect.
   public mutating func set(_ parameters: Parameters) {}
 
+  /// Resets the limiter to its initial state, at 48 kHz.
   public mutating func reset() { self = Limiter(sampleRate: 48_000) }
 }
 
