@@ -158,7 +158,7 @@ export class Controls {
   }
 }
 
-/** The system's preferences, as words. */
+/** The names of the system's preferences that are set, separated by spaces. */
 export const preferences = () => [
   ['dark', '(prefers-color-scheme: dark)'], ['contrast', '(forced-colors: active), (prefers-contrast: more)'],
   ['still', '(prefers-reduced-motion: reduce)'], ['finger', '(pointer: coarse)'],

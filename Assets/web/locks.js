@@ -7,7 +7,7 @@
 // two tabs that start in the same moment can resume the same game.
 
 const PREFIX = 'alina/';
-/** Tabs have numbers from 1 to 9. A file's number modulo 9 is that of its tab: `NAME-3` and `NAME-12` belong to tab 3. */
+/** Tabs have numbers from 1 to 9. A tab creates only every ninth numbered file: tab 3 creates `NAME-3`, `NAME-12`, `NAME-21` and so on. */
 const TABS = 9;
 /** Milliseconds after which a tab starts even if another one still seems to be starting. */
 const PATIENCE = 5000;

@@ -12,7 +12,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   private var context: ChannelHandlerContext?
   private var partial = ByteBuffer()
   private var isReading = false
-  /// Called for each line, without its end.
+  /// Called for each line, without its line end.
   var onLine: (UnsafeRawBufferPointer) -> Void = { _ in }
   /// Called at the end of the connection.
   var onEnd: () -> Void = {}

@@ -134,7 +134,7 @@ package final class Child: Sendable {
     _ = try? wait()
   }
 
-  /// The next line of output, without its end; `nil` after the last.
+  /// The next line of output, without its line end; `nil` after the last.
   package func line() -> String? {
     var text: [UInt8] = []
     while let byte = try? output.read(upToCount: 1)?.first {

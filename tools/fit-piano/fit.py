@@ -136,7 +136,8 @@ def fit_note(oracle, midi):
         if fit is None:
             continue
         a, d1, a2, d2 = fit
-        # The other velocities have the same decays; only their level is fitted, from the first half second.
+        # The decays fitted at velocity 50 (or 80) are used for all velocities. `delta` is the level of each velocity in dB relative to
+        # velocity 50, from 40 to 400 ms after the onset.
         part = slice(8, 80)
         delta = [float(np.median(10 * np.log10((power[v][part] + 1e-30) / (power[50][part] + 1e-30)))) for v in TOUCHES]
         early, late = channels(env[80], 6, 120), channels(env[80], 250, 1_000)

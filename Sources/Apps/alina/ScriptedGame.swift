@@ -26,7 +26,7 @@ final class Pictures {
   }
 }
 
-/// The game with the command line's additions: a script of inputs, pictures, and logs for tests.
+/// The game with the additions of the command line: scripted inputs, saved pictures, lines for a screen reader and a log of the controls.
 final class ScriptedGame: PlatformGame {
   private let app: App
   private let engine: Engine

@@ -117,7 +117,7 @@ enum GameLine {
     }
   }
 
-  /// Parses a line of any variant without its end; `nil` if invalid.
+  /// Parses a line of any variant without its line end; `nil` if invalid.
   static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
     if variant.isPacked { return read(line) }
     guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
@@ -170,7 +170,7 @@ enum GameLine {
     return (ending, GameNotes(reason: json["reason"]?.string, reports: times == nil ? [] : reports))
   }
 
-  /// Parses a line of Classic without its end; `nil` if invalid.
+  /// Parses a line of Classic without its line end; `nil` if invalid.
   static func read(_ line: UnsafeRawBufferPointer) -> Content? {
     var cursor = 0
     func skip(_ text: StaticString) -> Bool {

@@ -6,7 +6,7 @@ import TicTacToe
 /// Of equally good games the one with the lowest index is selected, so that the selection depends on the games only. A game that
 /// ended by forfeit can only be selected as the first game.
 struct Highlights: Sendable {
-  /// The reason of a selection.
+  /// The property for which a game is selected: it is the first, shortest, longest or most dramatic game of the run.
   enum Choice: String, Sendable, Hashable, CaseIterable {
     case first, shortest, longest, dramatic
   }
@@ -17,7 +17,7 @@ struct Highlights: Sendable {
     var line: GameLine.Content
   }
 
-  /// The best games so far, one for each reason, in the order of `Choice`.
+  /// The best games so far, one for each choice, in the order of `Choice`.
   private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
 
   init() {}

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The files to which a player's specification refers. The headers of files of games contain their hashes, but not their folders.
 extension PlayerSpec {
-  /// The text that replaces a folder in headers.
+  /// Replaces the folder of each path in the headers of files of games.
   fileprivate static let ellipsis = "…/"
 
   /// The specification without folders, for headers and records: `cmd:/home/me/bot --book=/tmp/b` becomes `cmd:…/bot --book=…/b`.

@@ -197,7 +197,7 @@ extension PlayerSpec {
   /// The kind of this player in a game; `nil` if it does not play that game.
   func kind(in variant: Variant) -> PlayerKind? { variant.arenaRules.kind(of: self) }
 
-  /// Whether the player plays a game.
+  /// Whether the player plays `variant`.
   func plays(_ variant: Variant) -> Bool { kind(in: variant) != nil }
 
   /// Whether the player searches, so that a move takes time.
@@ -246,13 +246,13 @@ extension PlayerSpec {
       (.menace(file: nil), "menace[:FILE]"), (.adaptive, "adaptive"), (.engine([]), "cmd:COMMAND"),
     ]
 
-  /// Alina's own memoryless or searching players of a game, for messages.
+  /// Alina's own players of `variant` that do not learn, for messages.
   static func unlearning(in variant: Variant) -> String {
     forms.filter { !$0.example.isEngine && $0.example.plays(variant) && !$0.example.isLearner(in: variant) }
       .map(\.text).joined(separator: ", ")
   }
 
-  /// The error for a player that does not play a game.
+  /// The error if this player does not play `variant`.
   func refusal(in variant: Variant) -> ArenaError {
     let allowed = PlayerSpec.forms.filter { $0.example.plays(variant) }.map(\.text).joined(separator: ", ")
     return ArenaError("player '\(text)' does not play \(variant.rawValue); allowed: \(allowed)")

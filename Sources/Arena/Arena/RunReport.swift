@@ -158,7 +158,7 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Counts pairs of games with these results (0 X won, 1 O won, 2 drawn) for a pairing of the stage.
+  /// Adds `times` pairs of games with these two results (0 X won, 1 O won, 2 drawn) to the counts of the stage's pairing `number`.
   private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
     // Twice the points of the first player, who has X in the first game of a pair and O in the second.
     let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]

@@ -178,7 +178,7 @@ package final class EngineProcess {
     return true
   }
 
-  /// The next line without its end; a line already written is read even after the deadline.
+  /// The next line without its line end; a line already written is read even after the deadline.
   package func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
@@ -239,7 +239,8 @@ package final class EngineProcess {
   /// Resets `bytesRead`.
   package func resetCount() { bytesRead = 0 }
 
-  /// The guard's report of how the engine ended; `deed` if no report comes within half a second, as when the engine still runs.
+  /// The guard's report of how the engine ended. If no report comes within half a second, as when the engine still runs: the caller's own
+  /// description `deed`.
   package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500

@@ -135,7 +135,7 @@ package final class LineReader {
     UnsafeRawBufferPointer(rebasing: buffer[range])
   }
 
-  /// The next complete line without its end, valid until another is read; `nil` at the end.
+  /// The next complete line without its line end, valid until another is read; `nil` at the end.
   package func next() throws(ArenaError) -> UnsafeRawBufferPointer? {
     var searched = head
     while true {

@@ -16,7 +16,7 @@ package enum Seat: Sendable, Hashable {
   /// A remote person.
   case remote(name: String)
 
-  /// Whether this player can play a game. Only solved games have a perfect player, and the learning players play only Classic.
+  /// Whether this player can play `variant`. Only solved games have a perfect player, and the learning players play only Classic.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true

@@ -88,7 +88,8 @@ struct RulesTests {
     #expect(now > before + 4)
   }
 
-  @Test("A lost game is rendered as it was heard from its record alone, which has seed, rules, pace and side")
+  @Test(
+    "The record of a game that the player lost (seed, rules, pace, side) suffices to render the game as it was heard")
   func record() throws {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")

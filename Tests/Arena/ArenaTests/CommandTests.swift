@@ -476,7 +476,7 @@ import TicTacToe
           == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
       #expect(try Support.games(games).games.count == 10)
 
-      // Players that are given again on the command line have paths, so --where is not needed.
+      // If the command line names the players again (--x, --o), it also gives their paths, so --where is not needed.
       try cut()
       let again = try Support.run([
         "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",

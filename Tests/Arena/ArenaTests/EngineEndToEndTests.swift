@@ -302,7 +302,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a run of engines with folders of their own resumes if the folders are given again`() throws {
+  @Test func `a run of engines with folders of their own resumes if --where names the folders`() throws {
     try Support.withFolder { folder in
       let (home, games) = (folder + "/engines", folder + "/games")
       try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)

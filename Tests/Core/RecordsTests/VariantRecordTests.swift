@@ -74,7 +74,7 @@ import TicTacToe
     #expect(error?.message.contains(says) == true, "\(line): \(error?.description ?? "")")
   }
 
-  @Test func `corrupted records of the other variants crash no reader, and those accepted are read back unchanged`()
+  @Test func `corrupted records of Infinite and Ultimate crash no reader, and those accepted are read back unchanged`()
     throws
   {
     var generator = SplitMix64(seed: 5)

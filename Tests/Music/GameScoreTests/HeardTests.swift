@@ -85,7 +85,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
 }
 
-@Test func `The opening and the arch have voice T in the position that the rule file gives the sign calm`() throws {
+@Test func `The opening and the arch have voice T in the position that the rule file gives in its row calm`() throws {
   for (name, position) in [("night", -2), ("morning", 1), ("score", -1)] {
     let rules = try shipped(name)
     let bars = Rendition(of: randomGame(3), rules: rules).bars.filter { $0.kind == .opening || $0.kind == .closing }

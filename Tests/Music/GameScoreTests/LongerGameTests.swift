@@ -71,7 +71,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
   #expect(seen > 30)
 }
 
-@Test func `Infinite: a repeated position repeats its melody, and its bar has a sign`() throws {
+@Test func `Infinite: a repeated position repeats its melody, and its bar has the sign of a repetition`() throws {
   // X cycles through the corners and O through the edges: the position after ply 14 is the one after ply 6.
   let (earlier, later) = (6, 14)
   let game = try game(.infinite, "a1 a2 a3 b3 c3 c2 c1 b1 a1 a2 a3 b3 c3 c2")

@@ -261,7 +261,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(late.map(\.frame) == events.map { $0.frame + Tick(rawValue: 480) })
 }
 
-@Test func `A sign that is cut before it sounds is heard later, on the second pair of another bar`() throws {
+@Test func `A sign (musical answer) cut before it sounds is heard later, on the second pair of another bar`() throws {
   var owedSeen = 0
   for index in 0..<300 {
     let game = randomGame(index).game

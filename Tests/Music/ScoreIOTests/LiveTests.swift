@@ -90,7 +90,7 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
   return (folder, file)
 }
 
-@Test func `A sign is played from the example in its rule file, and an error in the example is reported by line`()
+@Test func `A sign (musical answer) is played from the example in its rule file; an error there is reported by line`()
   throws
 {
   let (folder, file) = try dice()

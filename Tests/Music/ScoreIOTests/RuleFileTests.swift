@@ -200,7 +200,7 @@ func `Very deeply nested rules are refused without recursion`(_ open: String, _ 
   }
 }
 
-@Test func `Pitches outside the keyboard on some tonic are reported with their sign and tonic`() throws {
+@Test func `Pitches outside the keyboard on some tonic are reported with their sign (rule row) and tonic`() throws {
   for name in ["score", "morning", "night"] {
     #expect(RuleAdvice.moved(try RuleLibrary.load("\(assets)/\(name).yaml").rules) == [])
   }

@@ -102,7 +102,8 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       receiveAccounts(followed.accounts)
-      // The answer names only the nodes of this log. The nodes of the unit's other logs find the change when they compare with the store.
+      // The store's answer names the nodes that follow this log. Nodes that follow only other logs of the unit may get no
+      // notification: they find the change when they compare their memory with the store.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)

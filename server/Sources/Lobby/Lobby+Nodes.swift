@@ -138,7 +138,7 @@ extension Lobby {
       return !mayPlayElsewhere(account, found)
     }
     if absent.count == 2, check.byAll || !match.presence.x.isAway && !match.presence.o.isAway {
-      // Folding this event ends the check.
+      // Folding this event ends the match's presence check.
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return submit(draft(match, [recovered]), .itself)
     }

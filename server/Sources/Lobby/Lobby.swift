@@ -17,7 +17,7 @@ package struct Lobby: Sendable {
     case pairing
     /// Reads and sends the tables of tournaments.
     case tournaments
-    /// Reads the leader's queue of waiting players, once for all tickets that other nodes queued meanwhile.
+    /// Reads the leader's queue of waiting players; one read covers all tickets that other nodes have queued meanwhile.
     case queue
     case housekeeping
     case heartbeat

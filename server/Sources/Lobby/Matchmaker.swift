@@ -17,7 +17,7 @@ struct Matchmaker: Sendable {
   /// The current time and other data on which pairing depends, without the queue.
   struct Context {
     let now: Int64
-    /// The cached accounts: the blocked players of a ticket may be outdated.
+    /// The cached accounts. Their lists of blocked players are used, because those in a ticket may be outdated.
     let accounts: Accounts
     /// The most pairs that the store can take now.
     let mostPairs: Int

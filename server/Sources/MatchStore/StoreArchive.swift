@@ -42,7 +42,7 @@ package enum StoreArchive {
     return summary
   }
 
-  /// Calls a function with each line of an archive, in order and without its end; an archive is read twice.
+  /// Calls a function with each line of an archive, in order and without its newline; an archive is read twice.
   package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
 
   /// The longest line in bytes, 16 MiB. A match of 81 plies with as many draw offers and absences has some 100 KiB.
@@ -59,7 +59,7 @@ package enum StoreArchive {
       while true {
         let count = read(descriptor, &chunk, chunk.count)
         guard count >= 0 else { throw failure() }
-        // The last line may lack its end.
+        // The last line may lack its newline.
         if count == 0 { chunk[0] = UInt8(ascii: "\n") }
         var problem: (any Error)?
         chunk.withUnsafeBytes { bytes in

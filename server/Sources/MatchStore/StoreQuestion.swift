@@ -2,20 +2,20 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// A question or command of a lobby to its store. Changes are durable before the answer. Each line below ends with the kind of answer.
+/// A question or command of a lobby to its store. Changes are durable before the answer. `StoreAnswer` has the answers.
 package enum StoreQuestion: Sendable, Hashable {
   // MARK: nodes
-  /// The heartbeat of a node and its address for clients. `.heartbeat`
+  /// The heartbeat of a node and its address for clients. Answer: `.heartbeat`.
   case heartbeat(NodeID, address: String)
-  /// A node stops: removes it from its matches and sessions. `.done`
+  /// A node stops: removes it from its matches and sessions. Answer: `.done`.
   case leave(NodeID)
   /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and
-  /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. `.adopted`
+  /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. Answer: `.adopted`.
   case adoptOrphans(NodeID, limit: Int)
-  /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. `.differences`
+  /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
-  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Deletes up to `cleanedAtOnce`
-  /// rows of each of these kinds: `.cleaned`
+  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Answer: `.cleaned`.
+  /// Deletes up to `cleanedAtOnce` rows of each of these kinds:
   /// - expired sessions that are not connected to a living node;
   /// - expired accounts without a session, a live match or a match that ended within ten minutes, except named accounts that are banned;
   /// - of more than `guests` guests the least recently used ones that are neither connected nor in a live match;
@@ -25,58 +25,58 @@ package enum StoreQuestion: Sendable, Hashable {
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // MARK: matches
-  /// Reads a match with its log; if the match is live, the node follows it from now on. `.match`
+  /// Reads a match with its log; if the match is live, the node follows it from now on. Answer: `.match`.
   case follow(MatchID, NodeID)
-  /// Reads a match with its log. `.match`
+  /// Reads a match with its log. Answer: `.match`.
   case match(MatchID)
-  /// The open room with a code, else the latest live match of a room with it. `.id`
+  /// The open room with a code, else the latest live match of a room with it. Answer: `.id`.
   case code(String)
-  /// The latest live public matches (without an opener), latest first. `.matches`
+  /// The latest live public matches (without an opener), latest first. Answer: `.matches`.
   case live(limit: Int)
   /// Matches of an account that ended before a time, latest first: `limit` matches, plus those that ended in the same
-  /// millisecond as the last of them. `.matches`
+  /// millisecond as the last of them. Answer: `.matches`.
   case history(Int64, before: Int64, limit: Int)
 
   // MARK: players
   /// Logs in at this node: see `Login`. Deletes the account's oldest sessions beyond `SessionRecord.mostPerAccount`,
-  /// disconnected ones first. `.login`
+  /// disconnected ones first. Answer: `.login`.
   case login(Login, NodeID)
   /// Invalidates the previous resume token after the first message of a connection. Without effect if the session has
-  /// another generation. `.done`
+  /// another generation. Answer: `.done`.
   case settle(session: String, generation: Int64)
-  /// Disconnects a session from its node. Without effect if the session has another generation. `.done`
+  /// Disconnects a session from its node. Without effect if the session has another generation. Answer: `.done`.
   case detach(session: String, generation: Int64)
-  /// Changes an account. `.change`
+  /// Changes an account. Answer: `.change`.
   case change(AccountReference, AccountChange)
-  /// Reads an account and its current matches. `.profile`
+  /// Reads an account and its current matches. Answer: `.profile`.
   case profile(Int64)
-  /// Reads those of these accounts that exist, in the order of their ids. `.accounts`
+  /// Reads those of these accounts that exist, in the order of their ids. Answer: `.accounts`.
   case accounts([Int64])
-  /// The strongest named players with a rated match of a game who are not banned, by rating, then id. `.accounts`
+  /// The strongest named players with a rated match of a game who are not banned, by rating, then id. Answer: `.accounts`.
   case top(Variant, limit: Int)
-  /// Players of a list with ids greater than `after`, by id. `.accounts`
+  /// Players of a list with ids greater than `after`, by id. Answer: `.accounts`.
   case players(PlayerList, after: Int64, limit: Int)
 
   // MARK: reports
-  /// Stores a player's report under the next id; ignores its id and names. `.done`
+  /// Stores a player's report under the next id; ignores its id and names. Answer: `.done`.
   case report(ReportRecord)
-  /// Reports with ids less than `before`, latest first. `.reports`
+  /// Reports with ids less than `before`, latest first. Answer: `.reports`.
   case reports(before: Int64, limit: Int)
 
   // MARK: queue
-  /// Adds a ticket to the queue. `.queued`
+  /// Adds a ticket to the queue. Answer: `.queued`.
   case queue(TicketRecord, rated: Bool)
-  /// Deletes a ticket unless it has led to a match. `.done`
+  /// Deletes a ticket unless it has led to a match. Answer: `.done`.
   case unqueue(String)
-  /// All waiting tickets, oldest first, with their accounts. `.tickets`
+  /// All waiting tickets, oldest first, with their accounts. Answer: `.tickets`.
   case tickets
 
   // MARK: tournaments
-  /// Adds a tournament unless `most` are open already, or finds the one with the same secret. `.tournament`
+  /// Adds a tournament unless `most` are open already, or finds the one with the same secret. Answer: `.tournament`.
   case host(TournamentRecord, most: Int)
-  /// Reads a tournament with its table. `.tournament`
+  /// Reads a tournament with its table. Answer: `.tournament`.
   case tournament(String)
-  /// Changes a tournament or one of its entrants. `.tournament`
+  /// Changes a tournament or one of its entrants. Answer: `.tournament`.
   case changeTournament(String, TournamentChange)
 }
 
@@ -193,8 +193,8 @@ package struct TicketRecord: Sendable, Hashable {
   package var wish: String
   /// When the ticket began to wait, on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether the ticket's row has disappeared from the queue. Then a session that already waits with the same key keeps
-  /// its place. Not stored.
+  /// Whether the ticket is queued again because its row has disappeared from the store's queue. The store then refuses it if another
+  /// session of the account already waits with the same key. Not stored.
   package var hasLostPlace = false
 
   package init(

@@ -25,7 +25,7 @@ package struct StoreUnit: Sendable, Hashable {
   package var keys: [Key] = []
   /// Tickets that have led to the first match and leave the queue.
   package var tickets: [String] = []
-  /// Games of tournaments that begin or end with this unit, which changes their entrants.
+  /// Games of tournaments that begin or end with this unit. The unit also changes the two players' entries in their tournament.
   package var games: [TournamentGame] = []
 
   package init(logs: [Log]) { self.logs = logs }

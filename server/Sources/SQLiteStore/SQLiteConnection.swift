@@ -36,7 +36,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
     sqlite3_busy_timeout(handle, 1000)
   }
 
-  /// Closes the connection. The last connection in WAL mode also checkpoints the log into the file and deletes it.
+  /// Closes the connection. The last connection in WAL mode also checkpoints the write-ahead log into the database and deletes the log.
   func end() {
     for statement in statements.values { sqlite3_finalize(statement) }
     statements = [:]

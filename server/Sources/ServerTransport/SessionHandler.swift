@@ -49,7 +49,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   private var hasBegun = false
   /// Input received before the lobby's greeting, which must be sent first; `nil` after the greeting.
   private var early: ByteBuffer? = ByteBuffer()
-  /// The most bytes of early input before the connection is closed.
+  /// The most bytes of input accepted before the lobby's greeting; if more arrive, the connection is closed.
   private static let mostEarly = 64 * 1024
   private static let allocator = ByteBufferAllocator()
   /// The lobby's lines of this turn, for a single write.

@@ -16,7 +16,7 @@ struct SteppedLobby {
     case full
     /// No unit is stored.
     case refusing
-    /// Units are stored, but their verdicts are lost.
+    /// Units are stored, but their verdicts (outcomes) are lost.
     case mute
     /// Units are lost, and their outcome is unknown.
     case deaf

@@ -203,7 +203,7 @@ final class ClusterFaultRun {
 }
 
 extension ClusterFault {
-  /// Whether the fault continues after the matches have moved on.
+  /// Whether the fault lasts until the test ends it, while clients still reach all nodes. Further games must then be played meanwhile.
   fileprivate var lasts: Bool {
     switch self {
     case .cut, .slowDatabase, .brokenDatabase: true

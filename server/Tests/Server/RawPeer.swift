@@ -86,7 +86,7 @@ final class RawPeer {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  /// The next line, without its end; `nil` after the end of the connection or the timeout in seconds.
+  /// The next line, without its line end; `nil` after the end of the connection or the timeout in seconds.
   func line(within seconds: Double = 10) -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {

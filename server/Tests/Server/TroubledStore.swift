@@ -4,7 +4,7 @@ import MatchStore
 import ServerTestSupport
 import Synchronization
 
-/// A store in memory behind a simulated disk that fails, loses verdicts or stalls when a test asks for it.
+/// A store in memory that, when a test asks for it, fails as if its disk were full, loses the outcome of changes, or stalls.
 final class TroubledStore: MatchStore {
   enum Trouble: Sendable {
     /// No change can be stored.

@@ -24,7 +24,7 @@ struct SimulatedStore {
   private var clockedAt = Int64.min / 2
   /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
-  /// Whether the end of a game changes its entrants; a test switches this off.
+  /// Whether the end of a tournament game changes its players' entries (points and so on); a test switches this off.
   let changesEntrants: Bool
   private(set) var logs: [MatchID: Log] = [:]
   private(set) var live: Set<MatchID> = []

@@ -51,7 +51,7 @@ struct Simulation {
     var isToldOfUnknown = true
     /// Whether a node gets the verdict only after the unit is stored.
     var waitsForVerdict = true
-    /// Whether the unit that ends a game of a tournament changes its entrants.
+    /// Whether the unit that ends a game of a tournament changes its players' entries (points and so on) in the tournament.
     var changesEntrants = true
   }
 

@@ -133,7 +133,7 @@ private struct Results: Sendable {
     }
   }
 
-  @Test func `the checks detect a game whose end does not change the entrants`() throws {
+  @Test func `the checks detect a tournament game whose end does not change its players' points`() throws {
     let isNoticed = try (1...10 as ClosedRange<UInt64>).contains { seed in
       var options = SimulationTests.tournament(seed, nodes: 1)
       options.changesEntrants = false

@@ -108,7 +108,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `the end of a game changes both entrants, together with its match or not at all`(kind: StoreKind) throws {
+  func `the end of a tournament game changes both players' points with its match, or neither`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let players = try ["Ann", "Bob", "Eve"].map { try bench.player($0) }
     let (ann, bob, eve) = (players[0].id, players[1].id, players[2].id)

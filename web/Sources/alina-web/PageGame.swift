@@ -94,7 +94,8 @@ final class PageGame {
     isNew = true
   }
 
-  /// Advances time; returns the seconds until the next turn, or a negative number if a picture is due.
+  /// Advances time; if `draws`, draws the picture if one is due. Returns the seconds until the next call of this function; a negative
+  /// number asks for a call with `draws` at the browser's next frame.
   func turn(draws: Bool) -> Double {
     let now = app.services.now()
     let input = input
@@ -191,7 +192,8 @@ package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
   game?.resize(width: Int(width), height: Int(height), scale: scale)
 }
 
-/// Advances time; returns the seconds until the next turn, or a negative number if a picture is due.
+/// Advances time; if `draws` is not 0, draws the picture if one is due. Returns the seconds until the next call of this function; a
+/// negative number asks for a call with `draws` 1 at the browser's next frame.
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
@@ -223,8 +225,8 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
 }
 
 /// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of the
-/// server, 6 the socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code, 11 a player's
-/// own music. A match to watch in a room is its id, a slash and the room's code.
+/// server, 6 the socket is open, 7 it is closed, 8 a film's progress, 9 a letter (a game played by sending links) to open,
+/// 10 a tournament's code, 11 a player's own music. A match to watch in a room is its id, a slash and the room's code.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }

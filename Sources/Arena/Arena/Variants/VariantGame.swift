@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The moves of a game of a variant whose games do not fit into `PackedGame`.
 struct VariantMoves: Sendable, Hashable {
-  /// The initial position; `nil` for the start of the rules.
+  /// The initial position; `nil` for the usual initial position of the variant.
   var start: String?
   var cells: [Cell]
 

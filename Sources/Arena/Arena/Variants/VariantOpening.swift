@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The start of a pair of games of any variant: a position as text, and moves of both sides.
 package struct VariantOpening: Sendable, Hashable {
-  /// The position before the moves; `nil` for the start of the rules.
+  /// The position before the moves; `nil` for the usual initial position of the variant.
   package var start: String?
   package var cells: [Cell] = []
 

@@ -2,7 +2,7 @@
 package struct LineFramer: Sendable {
   /// A piece that was cut off the stream.
   package enum Piece {
-    /// One line without its end; the bytes are valid during the call only.
+    /// One line without its line end; the bytes are valid during the call only.
     case line(UnsafeRawBufferPointer)
     /// A line exceeded the limit. The bytes up to the next line end are skipped.
     case tooLong

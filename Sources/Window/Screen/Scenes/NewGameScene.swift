@@ -55,7 +55,7 @@ final class NewGameScene: PageScene {
 
   private var variant: Variant { Variant.allCases[game.selected] }
 
-  /// Offers the opponents that can play a game.
+  /// Offers the opponents that can play `variant`.
   private func offer(_ variant: Variant) {
     let chosen = seats[opponent.selected]
     seats = context.pages.opponents.filter { $0.plays(variant) }
