@@ -2,7 +2,8 @@ import Base
 import Records
 import TicTacToe
 
-/// The reference games for measurements: players win if they can, else block, else move at random.
+/// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random
+/// among the cells that complete no line of their own, if there are any.
 package enum ReferenceGames {
   /// Game `index` of a seed, as a record with its own seed for the music. In Ultimate the players win and block small boards.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
@@ -14,7 +15,8 @@ package enum ReferenceGames {
         moves.filter { game.state.winningSquares(for: player, on: $0.index / 9).contains(Square($0.index % 9)) }
       }
       let (wins, blocks) = (completing(game.turn), completing(game.turn.opponent))
-      let cells = !wins.isEmpty ? wins : !blocks.isEmpty ? blocks : moves
+      let safe = moves.filter { VariantMove($0, in: game.state).outcome.map { $0 == .draw } ?? true }
+      let cells = !wins.isEmpty ? wins : !blocks.isEmpty ? blocks : variant == .misere && !safe.isEmpty ? safe : moves
       guard (try? game.play(cells[generator.below(cells.count)])) != nil else { break }
     }
     var record = Record(game: game)

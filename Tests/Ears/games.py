@@ -1,6 +1,7 @@
 """Seeded games between players that complete a line if they can, else block one, else move at random, as records for alina-score.
 
-In Ultimate they complete and block lines of the small boards. In Misere they complete lines too, although that loses.
+In Ultimate they complete and block lines of the small boards. In Misere they move at random among the squares that complete no line
+of their own, if there are any.
 """
 
 import math
@@ -64,7 +65,11 @@ def play_kind(kind, rng, median=4):
             kept = [m[side][-2:] if kind == "Infinite" else m[side] for m in marks]
             return [(b, s) for b, s in free if has_line(kept[b] + [s]) and not has_line(kept[b])]
 
-        board, square = rng.choice(finishing(me) or finishing(1 - me) or free)
+        if kind == "Misere":
+            choices = [cell for cell in free if cell not in finishing(me)] or free
+        else:
+            choices = finishing(me) or finishing(1 - me) or free
+        board, square = rng.choice(choices)
         marks[board][me].append(square)
         if kind == "Infinite":
             del marks[board][me][:-3]

@@ -106,6 +106,10 @@ enum GameFile {
       let games = files.filter { file in kinds.contains { file.hasSuffix($0) } }
       guard !games.isEmpty else { throw ScoreFileError("\(path): contains no .pgn, .ttt or .jsonl file") }
       return try games.flatMap { file in
+        // Foundation puts U+FFFD for bytes that are not UTF-8, which would be the name of another file.
+        guard !file.contains("\u{FFFD}") else {
+          throw ScoreFileError("\(path): the file name \(file) is not UTF-8; rename the file")
+        }
         do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
           // A directory may contain unrelated text and JSON files.
           guard file.hasSuffix(".txt") || file.hasSuffix(".json") else { throw error }

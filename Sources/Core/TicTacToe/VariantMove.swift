@@ -61,10 +61,15 @@ package struct VariantMove: Sendable, Hashable {
     return values?.isOnlyMove ?? false
   }
 
-  /// Whether a side now has a winning threat that cannot be parried; in Ultimate, whether a side now needs one more board for a line.
+  /// Whether a side now has a winning threat that cannot be parried; in Ultimate, whether a side now needs one more board for a line;
+  /// in Misère, whether each of the opponent's moves now completes a line and so loses.
   package var isDecisive: Bool {
     guard outcome == nil else { return false }
-    if case .ultimate(let state) = after { return !state.prospects(of: .x).union(state.prospects(of: .o)).isEmpty }
+    switch after {
+    case .ultimate(let state): return !state.prospects(of: .x).union(state.prospects(of: .o)).isEmpty
+    case .misere(let position): return position.winningSquares(for: position.turn) == position.empty
+    case .classic, .infinite: break
+    }
     if !after.winningSquares(for: after.turn).isEmpty { return true }
     return after.winningSquares(for: mover).count >= 2
   }

@@ -96,8 +96,10 @@ package struct GameConductor: Sendable {
   /// The facts (such as a threat or a fork) that hold for a move; `awakens` is whether the move is the first decisive move of its game.
   package static func facts(of move: VariantMove, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
-    if !move.threats.isEmpty { facts.insert(.threat) }
-    if !move.opposingThreats.isEmpty { facts.insert(.opposingThreat) }
+    if !move.threats.isEmpty || !move.losingSquares(for: move.mover).isEmpty { facts.insert(.threat) }
+    if !move.opposingThreats.isEmpty || !move.losingSquares(for: move.mover.opponent).isEmpty {
+      facts.insert(.opposingThreat)
+    }
     if move.isFork { facts.insert(.fork) }
     if move.isBlock { facts.insert(.block) }
     if move.isMistake { facts.insert(.mistake) }
@@ -185,9 +187,9 @@ extension Player {
 
 /// The facts of moves, such as a threat; each raw value is the fact's word in rule files.
 extension Fact {
-  /// The mover threatens to complete a line.
+  /// The mover threatens to complete a line; in Misère the mover has a line that one more mark would complete, and so lose.
   package static var threat: Fact { Fact(rawValue: "threat") }
-  /// The opponent threatens to complete a line.
+  /// The opponent threatens to complete a line; in Misère the opponent has a line that one more mark would complete, and so lose.
   package static var opposingThreat: Fact { Fact(rawValue: "opposing-threat") }
   /// The mover has two or more threats after the move.
   package static var fork: Fact { Fact(rawValue: "fork") }

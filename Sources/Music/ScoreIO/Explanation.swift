@@ -85,6 +85,9 @@ package enum Explanation {
     }
     if !move.threats.isEmpty { words.append("threatens \(cells(move.threats))") }
     if !move.opposingThreats.isEmpty { words.append("is threatened at \(cells(move.opposingThreats))") }
+    for side in [move.mover, move.mover.opponent] where !move.losingSquares(for: side).isEmpty {
+      words.append("\(side.letter) loses at \(cells(move.losingSquares(for: side)))")
+    }
     if move.isFork { words.append("fork") }
     if move.isBlock { words.append("blocks") }
     if move.isMistake { words.append("mistake") }

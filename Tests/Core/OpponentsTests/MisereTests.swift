@@ -66,6 +66,21 @@ import TicTacToe
     #expect(BoardFacts(of: game).lines.count == 1 && end.isMistake)
   }
 
+  @Test func `a move is decisive exactly if each answer to it loses at once`() throws {
+    var found = 0
+    for position in Solver.positions where Misere.outcome(of: position) == nil {
+      let before = VariantState.misere(position)
+      for cell in before.moves {
+        let move = VariantMove(cell, in: before)
+        let answers = move.after.moves.map { VariantMove($0, in: move.after).outcome }
+        let isLost = move.outcome == nil && answers.allSatisfy { $0 == .win(move.mover) }
+        #expect(move.isDecisive == isLost, "\(position.notation) \(cell.index)")
+        found += isLost ? 1 : 0
+      }
+    }
+    #expect(found > 100, "\(found)")
+  }
+
   @Test func `each level scores more than the one below it, and the last never loses`() {
     func odds(_ a: MisereOpponent, _ b: MisereOpponent) -> Odds {
       Odds.of(a.distribution, against: b.distribution, solver: .misere)

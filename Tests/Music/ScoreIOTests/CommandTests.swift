@@ -141,6 +141,21 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   #expect(object?["games"] as? Int == 4)
 }
 
+@Test func `A directory with a file name that is not UTF-8 is refused, and no other file is read for it`() throws {
+  let folder = NSTemporaryDirectory() + "names-\(UUID().uuidString)"
+  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: folder) }
+  // The second file's name is what Foundation shows for the first one's.
+  for name in [[0x67, 0xFF], Array("g\u{FFFD}".utf8)] as [[UInt8]] {
+    let path = Array(folder.utf8) + [0x2F] + name + Array(".pgn".utf8)
+    let file = try #require(fopen((path + [0]).map { CChar(bitPattern: $0) }, "w"))
+    fputs("1. b2 *\n", file)
+    fclose(file)
+  }
+  let told = try run(["measure", folder])
+  #expect(told.status == 2 && told.err.contains("is not UTF-8; rename the file"), "\(told)")
+}
+
 @Test func `An output that is not a regular file is refused, not replaced`() throws {
   let pipe = NSTemporaryDirectory() + "pipe-\(UUID().uuidString)"
   mkfifo(pipe, 0o600)
