@@ -63,7 +63,8 @@ func `Games satisfy all measures of form at every pace, with and without human p
 func `At every pace most bars reach their long note, and there is one at least every 20 s`(
   _ name: String, _ variant: Variant
 ) throws {
-  let games = ReferenceGames.games(amount("PACE", quick: variant.isLong ? 12 : 60, all: 200), of: variant)
+  // Of 60 quick games of Misère 84.9 % of the bars reach their long note, of 200 games 86.7 %.
+  let games = ReferenceGames.games(amount("PACE", quick: variant.isLong ? 12 : 120, all: 200), of: variant)
   for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
     #expect(report.share >= 0.85, "\(name), \(variant), \(report.pace): \(report.share)")
     let most = try #require(report.between.max())
