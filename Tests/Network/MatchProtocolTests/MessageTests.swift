@@ -120,6 +120,14 @@ private let tournamentNotice: TournamentNotice = {
     #expect(refusal.state == .state(state, left: nil, you: .o))
   }
 
+  @Test func `the help of bare commands names each game and each command that has a game`() {
+    for command in ["seek", "create", "top", "history"] {
+      let games = Variant.allCases.map(\.rawValue).joined(separator: "|")
+      #expect(ClientLine.help.contains("\(command) [\(games)]"), "\(command)")
+    }
+    #expect(ClientLine.help.contains("| report TEXT |"))
+  }
+
   @Test(arguments: [
     ("move b2", ClientMessage.act(nil, .move(ply: nil, cell: CellName(Cell(4), in: .classic)), mid: nil)),
     ("MOVE 5 ", .act(nil, .move(ply: nil, cell: CellName(Cell(4), in: .classic)), mid: nil)),

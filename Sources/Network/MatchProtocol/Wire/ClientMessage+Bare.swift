@@ -5,13 +5,16 @@ import TicTacToe
 extension ClientLine {
   /// The answer to `help`.
   package static let help = """
-    hello [NAME] | seek [infinite|ultimate] [60+2|none] [rated] [bots] | unseek | create [infinite|ultimate] [60+2|none] [x|o] \
+    hello [NAME] | seek [\(games)] [60+2|none] [rated] [bots] | unseek | create [\(games)] [60+2|none] [x|o] \
     | join CODE | move b2 | draw [offer|accept|decline] \
-    | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
+    | resign | rematch | abort | claim | say TEXT | report TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
     | host NAME | enter CODE | seek CODE | pause CODE | play CODE | leave CODE | follow CODE [SECRET] | unfollow CODE \
-    | start CODE SECRET | end CODE SECRET | remove CODE SECRET NAME | admit CODE SECRET NAME | games CODE SECRET N | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
+    | start CODE SECRET | end CODE SECRET | remove CODE SECRET NAME | admit CODE SECRET NAME | games CODE SECRET N | watch M | unwatch M | sync M | top [\(games)] | me | history [\(games)] | list | export M | register NAME | bye. \
     Every line may also be a JSON object; docs/protocol.md tells all of it.
     """
+
+  /// The games that a command may name.
+  private static let games = Variant.allCases.map { $0.rawValue }.joined(separator: "|")
 
   init(bare line: UnsafeRawBufferPointer) throws(ProtocolError) {
     guard let text = String(validating: line.bindMemory(to: UInt8.self), as: UTF8.self) else {
