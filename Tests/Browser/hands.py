@@ -8,7 +8,7 @@ Prints the first failure in one line and exits 1.
 import datetime
 import sys
 
-from browsers import Fault
+from browsers import Fault, wait
 from play import CELL, CONTROL, expect, visit
 
 FIELD = "document.getElementById('text')"
@@ -165,6 +165,12 @@ def full_screen(player, server):
     page.run("document.exitFullscreen()")
 
 
+def saved(page, count):
+    """Waits until as many games are saved; a failure names the first entries of the storage and the last spoken lines."""
+    wait(lambda: f"{count} saved games, not {page.run('JSON.stringify([Object.keys(localStorage).slice(0, 20), heard.slice(-5)])')}",
+         lambda: page.run(f"{GAMES}.length === {count}"))
+
+
 def tabs(player, server, has_locks):
     """Checks that two tabs save separate games, also in the same second, and that a new tab resumes neither game."""
     page = player.page
@@ -180,7 +186,7 @@ def tabs(player, server, has_locks):
         each.page.run("(Date = class extends Date { constructor(...words) { super(...(words.length ? words : [1e12])); } static now() { return 1e12; } }, 0)")
     player.press("b2")
     other.press("a1")
-    page.until(f"{GAMES}.length === 2")
+    saved(page, 2)
     player.until_cell("b2", "X")
     other.until_cell("a1", "X")
     third = player.tab(server.url)
@@ -311,7 +317,7 @@ def trap(player, server):
     page.until(f"{CELL}.length === 9")
     player.press("b2")
     player.until_cell("b2", "X")
-    page.until(f"{GAMES}.length === 1")
+    saved(page, 1)
     page.run("globalThis.trapNext = true")
     page.key("ArrowLeft")
     button = "document.querySelector('#message:not([hidden]) button')"
@@ -353,9 +359,10 @@ def main(name, program):
         if name == "chromium":
             phone_call(player, server)
         lock_screen(player, server)
-        full_store(player, server)
         flight(player, server)
         trap(player, server)
+        # Comes last, as a browser may take long to empty a storage that was full.
+        full_store(player, server)
         expect(player.page.complaints == [], f"{player.page.complaints}")
 
 
