@@ -5,7 +5,9 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -23,6 +25,16 @@ MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 class Fault(Exception):
     """A failed check, or an error in a page."""
+
+
+def script(main):
+    """Runs a script's `main` with the words of the command line; prints the first failure in one line and exits 1."""
+    # A test run starts scripts with signals blocked, which their children would inherit.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {fault}")
 
 
 def wait(what, check, seconds=PATIENCE):

@@ -5,9 +5,8 @@ Opens a music by its link and uses it in a game; the piece must equal what alina
 must change nothing. Prints the first failure in one line and exits 1.
 """
 import os
-import sys
 
-from browsers import Fault, wait
+from browsers import script, wait
 from play import CONTROL, alone, expect, keep, visit
 
 WORD = "night-20--6------30-40"
@@ -49,7 +48,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"dials.py: {fault}")
+    script(main)

@@ -11,13 +11,11 @@ import os
 import random
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 
-from browsers import Fault, wait
+from browsers import script, wait
 from play import Player, Server, enter_lobby, expect, open_room
 
 LINES = [cells.split() for cells in ("a1 a2 a3", "b1 b2 b3", "c1 c2 c3", "a1 b1 c1", "a2 b2 c2", "a3 b3 c3", "a1 b2 c3", "a3 b2 c1")]
@@ -175,11 +173,10 @@ def duel(name, program, other, games):
         shutil.rmtree(server.folder, ignore_errors=True)
 
 
+def main(browser, times, program):
+    for other in ("window", "page", "bot"):
+        duel(browser, program, other, int(times))
+
+
 if __name__ == "__main__":
-    # A test run starts this script with signals blocked, which its children would inherit.
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        for other in ("window", "page", "bot"):
-            duel(sys.argv[1], sys.argv[3], other, int(sys.argv[2]))
-    except Fault as fault:
-        sys.exit(f"duels.py: {fault}")
+    script(main)

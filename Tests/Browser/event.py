@@ -12,11 +12,10 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-from browsers import Fault, wait
+from browsers import script, wait
 from play import CELL, CONTROL, ROOT, Player, Server, expect
 
 LEVELS = ["levels:1", "levels:2", "levels:3", "levels:4", "levels:5", "levels:6"]
@@ -162,8 +161,4 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        print(f"event.py: {fault}")
-        sys.exit(1)
+    script(main)

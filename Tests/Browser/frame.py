@@ -7,10 +7,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-from browsers import Browser, Fault, wait
+from browsers import Browser, Fault, script, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = """
@@ -194,7 +193,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"frame.py: {fault}")
+    script(main)

@@ -6,9 +6,8 @@ game is opened by its link. Prints the first failure in one line and exits 1.
 """
 import contextlib
 import random
-import sys
 
-from browsers import Fault, wait
+from browsers import Fault, script, wait
 from live import SECOND, again, hash_begins
 from play import CELL, CONTROL, expect, open_room, visit, watch
 
@@ -98,7 +97,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"games.py: {fault}")
+    script(main)

@@ -6,9 +6,8 @@ The page leaves the browser its own keys, two tabs do not disturb each other's s
 Prints the first failure in one line and exits 1.
 """
 import datetime
-import sys
 
-from browsers import Fault, wait
+from browsers import script, wait
 from play import CELL, CONTROL, expect, visit
 
 FIELD = "document.getElementById('text')"
@@ -367,7 +366,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"hands.py: {fault}")
+    script(main)

@@ -7,11 +7,9 @@ is started again. Prints the first failure in one line and exits 1.
 import glob
 import os
 import shutil
-import signal
 import subprocess
-import sys
 
-from browsers import Fault, wait
+from browsers import script, wait
 from duels import Window
 from letters import receive, send, static_host
 from play import Player, Server, expect
@@ -76,9 +74,4 @@ def main(browser, other, program):
 
 
 if __name__ == "__main__":
-    # A test run starts this script with signals blocked, which its children would inherit.
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"journey.py: {fault}")
+    script(main)

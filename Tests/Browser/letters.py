@@ -7,11 +7,10 @@ first failure in one line and exits 1. With a folder as third argument writes pi
 import functools
 import http.server
 import json
-import sys
 import threading
 import urllib.request
 
-from browsers import Fault
+from browsers import Fault, script
 from play import CELL, CONTROL, PAGE, Player, Server, expect
 
 LETTERS = "Object.keys(localStorage).filter(key => key.startsWith('alina/data/letters/'))"
@@ -123,8 +122,4 @@ def main(browser, program, folder=None):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        print(f"letters.py: {fault}", file=sys.stderr)
-        sys.exit(1)
+    script(main)

@@ -9,9 +9,8 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 
-from browsers import Fault, wait
+from browsers import Fault, script, wait
 from play import CELL, CONTROL, enter_lobby, expect, open_room, visit, watch
 
 # Runs before the page's scripts: simulates a hidden page on request, with no frames, and timers once a minute.
@@ -197,7 +196,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"live.py: {fault}")
+    script(main)

@@ -9,14 +9,12 @@ import json
 import math
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 
 import numpy
 
-from browsers import Fault
+from browsers import script
 from play import CONTROL, ROOT, Player, Server, expect
 
 with open(f"{ROOT}/docs/heard/game.pgn", encoding="utf-8") as file:
@@ -197,9 +195,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    # A test run starts this script with signals blocked, which its children would inherit.
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"pictures.py: {fault}")
+    script(main)

@@ -13,10 +13,9 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
-from browsers import Browser, Fault, wait
+from browsers import Browser, Fault, script, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
@@ -407,7 +406,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"play.py: {fault}")
+    script(main)

@@ -7,9 +7,8 @@ exits 1.
 import json
 import random
 import re
-import sys
 
-from browsers import Fault
+from browsers import script
 from play import expect, visit
 
 GAMES = ("classic", "infinite", "misere", "ultimate")
@@ -83,7 +82,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"spoken.py: {fault}")
+    script(main)

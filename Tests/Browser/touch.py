@@ -8,9 +8,8 @@ the first failure in one line and exits 1.
 import os
 import re
 import subprocess
-import sys
 
-from browsers import Fault, wait
+from browsers import script, wait
 from play import CELL, expect, visit
 
 FINGER = """(([x, y]) => document.querySelector('canvas').dispatchEvent(new PointerEvent('pointerdown',
@@ -94,7 +93,4 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Fault as fault:
-        sys.exit(f"touch.py: {fault}")
+    script(main)
