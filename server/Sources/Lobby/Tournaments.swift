@@ -12,7 +12,6 @@ struct TournamentDesk: Sendable {
     /// The tournament as last read.
     fileprivate(set) var known: Tournament?
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
-    private var games: [MatchID] = []
     var followers: [ConnectionID: Follower] = [:]
     /// The rows and the notice that were last sent to the followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
@@ -28,7 +27,7 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
-      (known, games) = (found, found.games)
+      known = found
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
     }
 
@@ -39,14 +38,14 @@ struct TournamentDesk: Sendable {
     }
 
     func phase(_ now: Moment) -> TournamentNotice.Phase {
-      known.map { $0.record.phase(at: now.wall, running: games.count) } ?? .waiting
+      known.map { $0.record.phase(at: now.wall, running: $0.games.count) } ?? .waiting
     }
 
     /// The tournament's state as its followers receive it, without the table and without the fields that differ for each receiver.
     func notice(_ now: Moment) -> TournamentNotice {
       var notice = TournamentNotice()
       guard let known else { return notice }
-      let record = known.record
+      let (record, games) = (known.record, known.games)
       (notice.code, notice.terms, notice.phase) = (record.code, record.terms, phase(now))
       switch notice.phase {
       case .waiting: notice.remaining = record.begins.map { Int($0 - now.wall) }
