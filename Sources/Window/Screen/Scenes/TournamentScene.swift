@@ -21,8 +21,6 @@ final class TournamentScene: PageScene {
   /// The rows of the code and the link, kept because a pressed button must still exist when it is released.
   private var link: (text: String, isWide: Bool, rows: [PageRow]) = ("", false, [])
   private var standings: [Int: StandingRow] = [:]
-  /// The rows of the table that are in `column`.
-  private var tableRows: [StandingRow] = []
   /// The value of `isWide` when the rows were made.
   private var wasWide = false
   /// The player whose row was pressed by the organiser, and the button that removes this player.
@@ -124,12 +122,10 @@ final class TournamentScene: PageScene {
     let terms = text(
       "\(context.name(of: model.rules)) · \(context.clockName(model.clock)) · \(model.minutes) \(context.text(.minutes))"
     )
-    tableRows = []
     let rows = (model.rows + (isOpen ? model.removed : [])).flatMap { row -> [PageRow] in
       let standing = standings[row.number] ?? StandingRow(context: context, row)
       standings[row.number] = standing
       let isOnPodium = model.phase == .over && row.place <= 3
-      if isWide, !isOnPodium { tableRows.append(standing) }
       // At the end the first three rows are larger.
       standing.show(row, size: (isWide ? TournamentScene.largest : 1) * (isOnPodium ? 1.5 : 1))
       let mayRemove = model.isOrganiser && isOpen
@@ -206,7 +202,7 @@ final class TournamentScene: PageScene {
       side.frame.maxX + ScrollView.gutter * em, column.frame.y, width * 0.6, column.frame.height)
     let fit = tableFit()
     column.columns = fit.columns
-    for standing in tableRows { standing.show(standing.row, size: fit.size) }
+    for case let standing as StandingRow in column.rows { standing.show(standing.row, size: fit.size) }
     side.layout()
     column.layout()
   }
