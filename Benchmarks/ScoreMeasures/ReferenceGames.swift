@@ -15,8 +15,11 @@ package enum ReferenceGames {
         moves.filter { game.state.winningSquares(for: player, on: $0.index / 9).contains(Square($0.index % 9)) }
       }
       let (wins, blocks) = (completing(game.turn), completing(game.turn.opponent))
-      let safe = moves.filter { VariantMove($0, in: game.state).outcome.map { $0 == .draw } ?? true }
-      let cells = !wins.isEmpty ? wins : !blocks.isEmpty ? blocks : variant == .misere && !safe.isEmpty ? safe : moves
+      var safe: [Cell] = []
+      if case .misere(let position) = game.state {
+        safe = moves.filter { !position.winningSquares(for: position.turn).contains(Square($0.index)) }
+      }
+      let cells = [wins, blocks, safe].first { !$0.isEmpty } ?? moves
       guard (try? game.play(cells[generator.below(cells.count)])) != nil else { break }
     }
     var record = Record(game: game)
