@@ -34,23 +34,24 @@ extension Record {
 
   /// Decodes a link; throws a one-line message if the link was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
-    let damaged = NotationError.damagedLink
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
-      throw damaged
+      throw .damagedLink
     }
     guard (1...Record.version).contains(word[0]) else { throw .foreignLink }
     var decoder = LinkCoder(reading: Array(word[4...]))
-    guard let text = decoder.code(text: [], atMost: min(Record.mostText, 100 * word.count)) else { throw damaged }
+    guard let text = decoder.code(text: [], atMost: min(Record.mostText, 100 * word.count)) else { throw .damagedLink }
     if word[0] == 1 {
       var coder = LinkCoder()
-      guard coder.code(text: text, atMost: Record.mostText) != nil, Record.word(1, coder) == link else { throw damaged }
+      guard coder.code(text: text, atMost: Record.mostText) != nil, Record.word(1, coder) == link else {
+        throw .damagedLink
+      }
       self = try Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
       return
     }
     guard var record = try? Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases),
       decoder.code(movesOf: &record), decoder.code(commentsOf: &record), decoder.code(numbersOf: &record),
       record.link == link
-    else { throw damaged }
+    else { throw .damagedLink }
     // The text parser checks everything a record may contain.
     self = try Record(text: record.text, variants: Variant.allCases)
   }
