@@ -30,7 +30,7 @@ package struct ClientModel: Sendable {
     }
   }
 
-  /// What the owner of the model has to do after a step.
+  /// The work that a step leaves to the owner of the model.
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []

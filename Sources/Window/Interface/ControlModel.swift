@@ -12,8 +12,9 @@ package struct ControlModel: Sendable, Hashable {
   package var count = 0
   package var isThere = true
   package var isUsable = true
-  /// Whether the button moves to the menu if the page has no room for all buttons. Those that are not shown during a game move first.
+  /// Whether the button moves to the menu if the page has no room for all buttons.
   package var isSpare = false
+  /// Whether the button moves to the menu before other spare ones; so do those that are not shown during a game.
   package var movesFirst = false
 
   init(
