@@ -76,9 +76,9 @@ class Tournament:
                  "--rules", self.game, "--concurrency", str(count), "--name", level.replace(":", "-")],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
-    def play(self, phone, until):
-        """Plays on the phone, marking free cells at random."""
-        while time.monotonic() < until:
+    def play(self, phone, until, ends="false"):
+        """Plays on the phone, marking free cells at random, until a time or until an expression of JavaScript is true."""
+        while time.monotonic() < until and not phone.page.run(ends):
             free = phone.page.run(f"{CELL}.filter(cell => /, empty($|;)/.test(cell.ariaLabel) && cell.ariaDisabled !== 'true')"
                                   ".map(cell => [cell.getBoundingClientRect()].map(box => [box.x + box.width / 2, box.y + box.height / 2])[0])")
             if free:
@@ -135,6 +135,8 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
         expect(desktop.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith('End tournament'))"), "the organiser may end it")
         for _ in range(2):
             desktop.press("End tournament")
+        # The phone's running game still counts; the tournament is over only when all games are.
+        event.play(phone, time.monotonic() + 240, "heard.some(line => line.includes('The tournament is over'))")
         for player in (desktop, projector):
             player.hears("The tournament is over")
         phone.hears("The tournament is over")
