@@ -1,15 +1,15 @@
 import Base
 import TicTacToe
 
-/// The rules by which a referee ends a game early, or gives it another result.
+/// The rules by which a referee ends a game early, or changes the result of a drawn game of Ultimate.
 package struct Adjudication: Sendable, Hashable {
-  /// A condition on the values of `moves` consecutive moves: at most `score` hundredths for either side (the game is drawn), or at
-  /// least `score` hundredths against the mover (the mover resigns).
+  /// A rule for evaluations, which are in hundredths of a pawn. As a rule for draws: each side's last `moves` evaluations are
+  /// within ±`score`. As a rule for resignation: the mover's own last `moves` evaluations are −`score` or less.
   package struct Rule: Sendable, Hashable {
     package var moves: Int
     package var score: Int
 
-    /// Reads `moves=4,score=10`.
+    /// Reads a text such as `moves=4,score=10`.
     package init(_ text: String, option: String) throws(ArenaError) {
       var values: [String: Int] = [:]
       for field in text.split(separator: ",") {
@@ -47,9 +47,9 @@ package struct Adjudication: Sendable, Hashable {
   package var ending = Ending.rules
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
-  /// The condition on the values of both sides under which the game is drawn.
+  /// The rule by which a game is drawn, if the evaluations of both sides fit it.
   package var draw: Rule?
-  /// The condition on a side's own values under which that side loses.
+  /// The rule by which a side loses, if this side's own evaluations fit it.
   package var resign: Rule?
 
   package init() {}
@@ -87,21 +87,21 @@ struct Referee {
   }
 
   private let rules: Adjudication
-  /// The number of consecutive moves, of both sides, with a drawn value.
+  /// The number of consecutive moves, of both sides, whose evaluations fit the rule for draws.
   private var level = 0
-  /// For each side, the number of consecutive moves of that side with a losing value.
+  /// For each side, the number of its consecutive moves whose evaluations fit the rule for resignation.
   private var lost: [Player: Int] = [:]
 
   init(_ rules: Adjudication) { self.rules = rules }
 
-  /// The verdict on a game of Ultimate that is drawn by its rules, from the boards won by each side; `nil` if it stays drawn.
+  /// The verdict on a game of Ultimate that ended as a draw, from the numbers of boards won; `nil` if the game stays a draw.
   func verdict(onDraw boards: (x: Int, o: Int)) -> Verdict? {
     guard rules.ending == .boards, boards.x != boards.o else { return nil }
     let winner: Player = boards.x > boards.o ? .x : .o
     return Verdict(outcome: .win(winner), reason: "X has \(boards.x) boards, O \(boards.o)")
   }
 
-  /// The verdict after a move that did not end the game; a move without a value resets the counts.
+  /// The verdict after a move that did not end the game. A move without an evaluation resets the counts of consecutive moves.
   mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {
     let score = report?.score
     if let draw = rules.draw {

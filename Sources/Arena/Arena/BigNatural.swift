@@ -203,7 +203,7 @@ package struct Fraction: Sendable, Hashable, CustomStringConvertible {
     return numerator.shiftedRight(excess).double / denominator.shiftedRight(excess).double
   }
 
-  /// `737/1260`, or a whole number alone.
+  /// The fraction as text, such as `737/1260`; a whole number has no denominator.
   package var description: String {
     denominator == BigNatural(1) ? "\(numerator)" : "\(numerator)/\(denominator)"
   }

@@ -9,8 +9,8 @@ enum BoardPlayer<R: Rules> {
     _ state: R.State, _ last: Cell?, _ generator: inout SplitMix64, _ isStopped: () -> Bool
   ) -> Cell
 
-  /// One of Alina's own players: a function that chooses a legal move before the end of a game; a search ends early when stopped. Only
-  /// players of Classic can have a learner.
+  /// One of Alina's own players. The function chooses a legal move in a game that is not over; a search returns early once
+  /// `isStopped` is true. Only players of Classic can have a learner.
   case own(Choice, learner: Learner? = nil)
   case engine(EngineClient)
 
@@ -53,11 +53,11 @@ final class Learner: @unchecked Sendable {
 
 /// An engine's evaluation of its move, and the time it took.
 struct MoveReport: Sendable, Hashable {
-  /// The evaluation as PGN writes it: `+0.31` pawns for the mover, or `+M2` moves to the end, then a slash and the depth.
+  /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M2/8`: the mover wins in 2 moves.
   var evaluation: String?
   var milliseconds: Int
 
-  /// The evaluation in hundredths, −100,000…100,000; −100,000 or 100,000 if the engine sees how the game ends.
+  /// The evaluation in hundredths of a pawn, −100,000…100,000. An announced win or loss of the mover counts as ±100,000.
   var score: Int? {
     guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
     let size = text.dropFirst()
@@ -68,9 +68,9 @@ struct MoveReport: Sendable, Hashable {
 
 /// The data of a game other than its moves.
 struct GameNotes: Sendable, Hashable {
-  /// The reason of a forfeit.
+  /// The reason why a forfeit or the referee ended the game; `nil` for other endings.
   var reason: String?
-  /// An engine's report on each of its moves, `nil` for other moves; empty in games without an engine.
+  /// For each move, the report of the engine that made the move; `nil` for other moves. Empty in games without an engine.
   var reports: [MoveReport?] = []
 }
 

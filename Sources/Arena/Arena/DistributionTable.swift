@@ -7,7 +7,7 @@ import TicTacToe
 ///
 /// The table draws exactly as `MoveDistribution.draw` does, so it plays the same games as its player.
 package final class DistributionTable: Sendable {
-  /// The moves of a state. Moves with equal chances, which are common, are drawn without a scan of weights.
+  /// The moves of a state. Moves with equal chances are common; drawing one of them needs no scan of weights.
   private struct Row {
     var total: UInt64
     /// The cells of the moves as four-bit digits, in order.

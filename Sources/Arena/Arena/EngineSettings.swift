@@ -28,8 +28,8 @@ package struct EngineSettings: Sendable, Hashable {
   /// The separator between the words after `-engine` once they are joined into one argument.
   package static let separator: Character = "\u{1F}"
 
-  /// Reads the words of cutechess-cli's `-engine` after those of `-each`: `conf=NAME name= cmd= arg= dir= proto=uci
-  /// tc= st= nodes= timemargin= stderr= option.NAME= env.NAME=`.
+  /// Reads an engine from the words of cutechess-cli's `-each` and `-engine`, in this order: `conf=NAME name= cmd= arg= dir=
+  /// proto=uci tc= st= nodes= timemargin= stderr= option.NAME= env.NAME=`.
   package static func entrant(
     _ words: [String], each: [String], default time: TimeLimit
   ) throws(ArenaError) -> RunConfiguration.Entrant {
@@ -168,7 +168,8 @@ package struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      // In cutechess-cli's `MOVES/TIME`, a time for 0 or at least 5 moves is for the whole game, as no side makes more than 5 moves.
+      // In cutechess-cli's `MOVES/TIME`, TIME is for MOVES moves of a side. Drop a MOVES that covers the whole game: 0 (all moves),
+      // or at least 5, the most moves of a side.
       let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
       let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }

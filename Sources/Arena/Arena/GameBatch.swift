@@ -11,8 +11,8 @@ final class GameBatch: @unchecked Sendable {
   struct Summary {
     /// The number of games, by number of moves.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The numbers of pairs of games by their results, nine for each pairing, beginning with the pairing of the first pair. The place of
-    /// a pair is 3 · the result (0–2) of its first game + the result of its second game.
+    /// The counts of pairs of games by their results, nine for each pairing; the pairing of the batch's first pair comes first. A
+    /// pair counts at place 3 · (result of its first game) + (result of its second game); a result is 0–2 as in `PackedGame`.
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.
@@ -20,7 +20,7 @@ final class GameBatch: @unchecked Sendable {
     /// The hash of the lines of a full batch; `nil` for other batches.
     var digest: SHA256.Digest?
 
-    /// Appends the lines to an empty buffer.
+    /// Writes the lines of the games that are not in the file yet into `lines`, an empty buffer.
     mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
       for index in batch.indices.dropFirst(batch.known) {
         let game = stage.game(index)
@@ -42,7 +42,7 @@ final class GameBatch: @unchecked Sendable {
   private(set) var indices: Range<Int>
   /// The number of games at the beginning of the batch that are already in the file.
   var known = 0
-  /// The number of parts that are still to be played; different threads play different pairings of a batch.
+  /// The number of parts that are not played yet. A part is the batch's games of some pairings; one thread plays it.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
   /// The moves of games other than Classic.
@@ -99,7 +99,7 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Count alternate games in two counters: consecutive increments of the same counter would wait for each other.
+      // Count the first games of pairs apart from the second games: an increment must wait for the previous one of the same counter.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {

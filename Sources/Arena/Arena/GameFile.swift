@@ -239,8 +239,8 @@ enum GameLine {
   }
 }
 
-/// The hash of a file of games. It is the hash of a list of hashes, one per line as `sha256sum` prints them: that of the header, then
-/// that of each batch of 16,384 games. So several threads can hash batches at the same time.
+/// The hash of a file of games. It is the hash of a list of hashes, one per line as `sha256sum` prints them: first the header's
+/// hash, then the hash of each batch of 16,384 games. So several threads can hash batches at the same time.
 struct GameHash {
   private var list = SHA256()
   private var open = SHA256()
@@ -297,10 +297,10 @@ final class GameFileWriter {
   /// The lines not yet written to the file (`waiting`), and the time of the last write (`written`).
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
-  /// Buffers to be used again, since new memory pages cost time.
+  /// Empty buffers, kept for reuse because new memory pages cost time.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// If the last write was at least this many milliseconds ago, a batch is written at once, with all pending lines.
+  /// A batch is written at once, with all pending lines, if the last write was at least this many milliseconds ago.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
@@ -315,7 +315,7 @@ final class GameFileWriter {
   /// Opens and locks a file to continue it.
   convenience init(continuing path: String) throws(ArenaError) {
     var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
-    // The file may be complete, and then need not be writable.
+    // A complete file is only read, so it need not be writable.
     if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Descriptor.open(path, O_RDONLY) }
     guard descriptor >= 0 else { throw ArenaError("\(path): \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: ""))

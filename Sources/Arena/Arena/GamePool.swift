@@ -7,7 +7,7 @@ import TicTacToe
 /// Games are divided into batches. The thread that plays the last game of a batch counts and formats the batch, and delivers all
 /// batches that are due. So no thread has to be woken for the delivery.
 final class GamePool: @unchecked Sendable {
-  /// The batches of some pairings in order; one thread plays the whole of a batch.
+  /// The batches of some pairings, taken in order. In each batch, one thread plays all games of these pairings.
   private struct Sequence {
     var pairings: [Int]
     /// Whether a player learns, so that games are played one after the other.
@@ -51,7 +51,7 @@ final class GamePool: @unchecked Sendable {
   /// The number of batches that may be played ahead of the batch that is due for delivery.
   private var window = 0
 
-  /// Prepares the games `indices` of a stage. If a file ends with half a pair, the first of these games is in the file: `known`.
+  /// Prepares the games `indices` of a stage. If a file ends with half a pair, `known` is that half: the first of these games.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
@@ -105,7 +105,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // Deliver those games of the due batch that precede its first missing game.
+    // Deliver the games of the due batch that precede its first game not played.
     if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -180,8 +180,8 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Chooses the sequence from which a thread takes the next batch: its last sequence, whose players the thread has ready, unless this
-  /// sequence is far ahead of another one.
+  /// Chooses the sequence from which a thread takes its next batch. This is its last sequence, whose players the thread has ready, unless
+  /// that sequence cannot continue now or is 16 batches ahead of another; then it is the free sequence that is furthest behind.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)

@@ -1,10 +1,7 @@
 import Records
 import TicTacToe
 
-/// Selects the games of a run worth hearing, in any order and with little memory.
-///
-/// Of equally good games the one with the lowest index is selected, so that the selection depends on the games only. A game that
-/// ended by forfeit can only be selected as the first game.
+/// Selects the games of a run that are worth hearing. The games may come in any order; only the best so far are kept.
 struct Highlights: Sendable {
   /// The property for which a game is selected: it is the first, shortest, longest or most dramatic game of the run.
   enum Choice: String, Sendable, Hashable, CaseIterable {
@@ -45,7 +42,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// Merges the selection from other games.
+  /// Takes over each game of another selection that is better for its choice.
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }
@@ -54,7 +51,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// The selected games in the order of the reasons; a game selected for several reasons appears once with all of them.
+  /// The selected games in the order of `Choice`. A game that was selected for several reasons appears once, with all of them.
   var chosen: [(choices: [Choice], line: GameLine.Content)] {
     var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {
@@ -82,6 +79,6 @@ package struct Highlight: Sendable {
   /// The paths of the files with the game's score, once written.
   package var files: [String] = []
 
-  /// All reasons.
+  /// The names of all reasons, in the order of `Choice`.
   package static let names = Highlights.Choice.allCases.map(\.rawValue)
 }

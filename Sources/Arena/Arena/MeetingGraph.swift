@@ -1,7 +1,8 @@
 import Base
 import TicTacToe
 
-/// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round is a perfect matching.
+/// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round, which is a perfect matching of
+/// the graph, gives each player one opponent.
 struct MeetingGraph: Sendable, Hashable {
   /// For each player a set of bits: one for every opponent that the player has not met.
   private(set) var neighbours: [UInt64]

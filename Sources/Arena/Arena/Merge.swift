@@ -3,8 +3,8 @@ import TicTacToe
 
 /// Joins the files of the shards of a run.
 package enum Merge {
-  /// Writes the file that a run without shards would have written. Checks every game of the shards as a resumed run does. Searches files of
-  /// matchboxes by name and hash in `folders` and the current folder.
+  /// Writes the file that a run without shards would have written. Checks every game of the shards as a resumed run does. Looks for
+  /// the players' files of matchboxes by name and hash in `folders` and the current folder.
   /// - Parameters:
   ///   - target: The file. If `nil`, only counts the games; shards may be missing or unfinished.
   ///   - sprt: A test over all games of a match, whose shards were played without a test.

@@ -50,7 +50,7 @@ extension Opening {
   }
 }
 
-/// The openings of a run. Each pair of games has an opening, which is the same for all pairings of a round.
+/// The openings of a run. In one round, each pairing plays a pair of games, and all these pairs have the same opening.
 package enum Openings: Sendable, Hashable {
   /// Every game starts from the empty board.
   case none

@@ -54,7 +54,7 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// For games without notes, by players and result: the text before the game's number and the text after it, made once.
+    /// The text before a game's number and the text after it, by players and result. Games without notes share these texts, made once.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {
@@ -88,7 +88,7 @@ package enum PGNExport {
     return true
   }
 
-  /// Appends the moves and the result of a game from the empty board, as the text of a `Record` has them, and an empty line.
+  /// Appends the moves and the result of a game from the empty board, then an empty line, exactly as the text of a `Record` has them.
   private static func append(_ game: PackedGame, to text: LineBuffer) {
     var end = text.reserve(80)
     func put(_ byte: UInt8) {

@@ -28,7 +28,7 @@ extension PlayerSpec {
     return (String(word[...sign]), String(word[word.index(after: sign)...]))
   }
 
-  /// The words that may be files; the first is the program.
+  /// The words of the specification that may name files: an engine's program and arguments, or the file of matchboxes.
   fileprivate var words: [String] {
     switch self {
     case .engine(let words): words
@@ -58,8 +58,8 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their current paths. Searches files by name and hash in `folders`; files found there get absolute
-  /// paths, because the program may run in another folder.
+  /// The player with its files at their current paths. Also looks for files by name and hash in `folders`; a file found there gets
+  /// an absolute path, because the program may run in another folder.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {
@@ -76,7 +76,7 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // Search first at the path that the system would use, then in the folders.
+      // First try the path itself (for a program, the path that the system would run), then the folders.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {

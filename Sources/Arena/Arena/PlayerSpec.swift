@@ -18,7 +18,7 @@ package enum PlayerSpec: Sendable, Hashable {
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
-  /// The maximum number of bytes of a `cmd`: `PIPE_BUF`, which a pipe takes in one piece.
+  /// The maximum number of bytes of a `cmd`. The limit bounds the header of a file of games, which contains the command.
   package static let commandLimit = 4096
 
   /// The memoryless players, for messages.

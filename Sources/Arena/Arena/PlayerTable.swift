@@ -31,11 +31,12 @@ enum PlayerKind {
   case engine
 }
 
-/// The tables, trees and engines that one player uses during a game, and no other player meanwhile.
+/// The tables, trees and engines for one player. No other player uses them during a game.
 struct PlayerMemory {
   /// The table of a memoryless player or a frozen learner, if the game's state is a `Position`.
   var table: DistributionTable?
-  /// The player's learner in this run, new before its first game. Returns `nil` for players that do not learn and outside a run.
+  /// Returns the player's learner, which learns from game to game during the whole run. `nil` outside a run and for players that do
+  /// not learn.
   var learner: () -> Learner? = { nil }
   /// The tree for a search in Classic.
   var search: () -> MonteCarloSearch = { MonteCarloSearch() }

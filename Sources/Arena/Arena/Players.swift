@@ -6,14 +6,14 @@ import TicTacToe
 /// The players of a run: tables shared by all threads, learners for each pairing, and engines lent to one thread at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
-  /// The signal that stops the games in progress; set by the user's interruption, or when a test has decided.
+  /// The signal that stops the games in progress: set when the user interrupts the run, or when the SPRT decides.
   let stop: StopSignal
   private let guardExecutable: String
   private let trace: EngineTrace?
   private let tables: [DistributionTable?]
   /// The value function of Ultimate, if a player needs it.
   fileprivate let ultimateValue: UltimateValue?
-  /// For each entrant, the learning player with which every pairing begins; `nil` for other players.
+  /// For each entrant, the learning player of which every pairing gets a copy at its start; `nil` for other players.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
@@ -69,7 +69,7 @@ final class Players: @unchecked Sendable {
     }
   }
 
-  /// Lends an idle engine of a player, or a new one. If there are too many engines, a new one replaces an idle one.
+  /// Lends an idle engine of a player, else a new engine. If `engineLimit` is reached, first stops the engine that has been idle longest.
   fileprivate func lendEngine(_ player: Int) -> EngineClient {
     let (client, ended): (EngineClient, EngineClient?) = lock.withLock {
       if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
@@ -99,7 +99,7 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines of the last pairing, each with its player's number and whether that player is the second one of the pairing.
+    /// The engines that this thread keeps from its last pairing. `isSecond`: whether the engine's player is the second one of the pairing.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
     /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
@@ -122,8 +122,8 @@ final class Players: @unchecked Sendable {
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor: their games mostly consist of
-    /// waking each other, which costs little on the same processor.
+    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor: quick engines and thread mostly
+    /// wake each other, which costs little on the same processor.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
@@ -149,7 +149,7 @@ final class Players: @unchecked Sendable {
       return (a, b)
     }
 
-    /// The two players of a pairing. Gives back engines that other players have used in this thread.
+    /// The two players of a pairing. First gives back the engines that this thread used for other players.
     func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) throws(ArenaError) -> (
       a: BoardPlayer<R>, b: BoardPlayer<R>
     ) {

@@ -33,9 +33,9 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file and locks the file. `expecting` applies the arguments to the file's configuration; throws if this
-  /// changes the configuration. Searches for the players' files that the arguments do not name, by name and hash, in `folders`, the
-  /// current folder and the folder of the file.
+  /// Continues the run of a file and locks the file. `expecting` applies the program's arguments to the file's configuration;
+  /// throws if the two configurations then differ. Players' files that the arguments do not name are looked for by name and hash in
+  /// `folders`, the current folder and the folder of the file.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
@@ -49,7 +49,7 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // Compare without folders: a file that was found by name and hash is the file of the header.
+    // Compare without folders: a file found by name and hash is the header's file, in whichever folder it is now.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec
@@ -59,7 +59,7 @@ package struct Run {
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    // The configurations are equal except for folders.
+    // Apart from folders, this configuration is equal to the file's.
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
@@ -216,7 +216,7 @@ struct GameCounter {
     return summary
   }
 
-  /// Adds the batches to the results in order. If the test decides within a batch, the batch is cut after the deciding pair.
+  /// Adds the results of a batch; batches must come in order. If the test decides within the batch, cuts the batch after the deciding pair.
   func take(_ batch: GameBatch, _ prepared: GameBatch.Summary, isRecorded: Bool = false) throws(ArenaError) {
     state.take(batch, prepared, isRecorded: isRecorded)
     try writer?.write(batch, state.isDecided ? prepare(batch) : prepared)
@@ -229,7 +229,7 @@ struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
   private(set) var next: Int
-  /// The game at `next`, if the file ends with half a pair.
+  /// The game at index `next`, if the file ends after the first game of a pair.
   private(set) var open: PlayedGame?
 
   private let stage: Stage

@@ -23,7 +23,7 @@ package struct Shard: Sendable, Hashable {
   /// The number of shares.
   package var count: Int
 
-  /// Reads `3/16`.
+  /// Reads a text such as `3/16`: the share 3 of 16.
   package init(_ text: String) throws(ArenaError) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
     guard parts.count == 2, (1...100_000).contains(parts[1]), (1...parts[1]).contains(parts[0]) else {
@@ -41,7 +41,7 @@ package struct RunConfiguration: Sendable, Hashable {
   /// A player of a run, with its settings and files.
   package struct Entrant: Sendable, Hashable {
     package var spec: PlayerSpec
-    /// The engine's own name.
+    /// The name that the engine gave during its handshake (`id name`).
     package var id: String?
     package var engine = EngineSettings()
     /// The files that the specification refers to: an engine's program and arguments, or matchboxes.
@@ -75,7 +75,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   package var variant = Variant.classic
   package var format = Format.match
-  /// The number of games of each pairing (in a Swiss tournament of each pairing of a round); even.
+  /// The number of games that two players play when they are paired; even.
   package var games = 2
   /// The number of rounds of a Swiss tournament.
   package var rounds = 0
@@ -88,7 +88,7 @@ package struct RunConfiguration: Sendable, Hashable {
   /// The time limit of engines.
   package var time = TimeLimit()
   package var adjudication = Adjudication()
-  /// Whether learning players are frozen.
+  /// Whether learning players play as they are at the start of the run, and learn nothing.
   package var isFrozen = false
   /// The share of the games to play; `nil` for all games.
   package var shard: Shard?
@@ -117,7 +117,7 @@ package struct RunConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The indices of the shard's games, which are whole pairs.
+  /// The indices of the shard's games, always whole pairs. `nil` without a shard, or if the number of games depends on results.
   var indices: Range<Int>? {
     guard let shard, let games = Schedule.totalGames(self) else { return nil }
     let pairs = games / 2
@@ -270,7 +270,7 @@ package struct RunConfiguration: Sendable, Hashable {
     try validate()
   }
 
-  /// The differences of the header's members from those of another configuration, in words for an error message.
+  /// The members of the header that differ from those of another configuration, in words for an error message.
   package func differences(from other: RunConfiguration) -> [String] {
     func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
       func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }

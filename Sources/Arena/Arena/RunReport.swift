@@ -26,20 +26,19 @@ package struct RunReport: Sendable {
 
   /// The configuration, with the names that engines give themselves.
   package var configuration: RunConfiguration
-  /// The results by pairing, in order of first meeting.
+  /// The results of each pairing, in the order in which the pairings first met.
   package internal(set) var results: [Result] = []
   /// The games played, including those of a resumed file.
   package internal(set) var games = 0
   /// The number of games that a resumed file contained.
   package internal(set) var resumedGames = 0
-  /// Why the run ended.
   package internal(set) var ending = Ending.complete
   /// The number of games with each number of moves.
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
-  /// The results of all games for X: wins, draws, and losses, which are wins of O.
+  /// The results of all games from the view of X: a loss is a win of O.
   package internal(set) var bySeat = Tally()
-  /// The numbers of games lost by faults of engines, by player and kind in order of first appearance, each with the reason in the first
-  /// such game. Includes the games of a resumed file.
+  /// The games that engines lost by faults, counted by player and kind of fault, in the order in which these first occurred.
+  /// `reason` is the reason in the first such game. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
   /// For each player, the number of moves over the time limit but within its margin, and the longest of these moves in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
@@ -82,12 +81,12 @@ package struct RunProgress: Sendable {
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
-/// The results of a run so far. `take` gets the batches in order.
+/// The results of a run so far. `take` must be called with the batches in order.
 final class RunState: @unchecked Sendable {
   private(set) var report: RunReport
   private(set) var highlights: Highlights?
   private(set) var isDecided = false
-  /// Twice the first player's points, by pairing of the stage.
+  /// For each pairing of the stage, twice the points of its first player.
   private(set) var doubledPoints: [Int] = []
   private var stage: Stage?
   private var pairingIndex: [Int] = []
@@ -110,7 +109,7 @@ final class RunState: @unchecked Sendable {
     pairingIndex = stage.pairings.map { report.index(of: $0) }
   }
 
-  /// Adds the results of a batch. If the test decides within the batch, the batch is cut after the deciding pair.
+  /// Adds the results of a batch. If the SPRT decides within the batch, cuts the batch after the deciding pair.
   func take(_ batch: GameBatch, _ summary: GameBatch.Summary, isRecorded: Bool = false) {
     guard let stage else { return }
     if let sprt = report.configuration.sprt {
@@ -160,7 +159,7 @@ final class RunState: @unchecked Sendable {
 
   /// Adds `times` pairs of games with these two results (0 X won, 1 O won, 2 drawn) to the counts of the stage's pairing `number`.
   private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
-    // Twice the points of the first player, who has X in the first game of a pair and O in the second.
+    // Twice the first player's points in the two games. The first player has X in the first game of a pair and O in the second.
     let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]
     doubledPoints[number] += (points[0] + points[1]) * times
     func add(_ points: Int, to tally: inout Tally) {

@@ -24,11 +24,13 @@ package struct SPRTSimulation: Sendable {
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The probabilities of 0, ½, 1, 1½ and 2 points if the share `level` of all pairs brings 1 point. Of the other pairs a fifth bring 0
-  /// or 2 points; the ratio of lost and won pairs follows from the Elo difference. `nil` if `level` is so large that the Elo difference is impossible.
+  /// The probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points. `level` is the probability of 1 point. A fifth of the
+  /// other pairs bring 0 or 2 points, the rest ½ or 1½; `elo` divides them into lost and won pairs. `nil` if `level` leaves too few
+  /// pairs for this Elo difference.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
-    // The mean score of the games of a pair differs from ½ by ½ for 0 or 2 points, and by ¼ for ½ or 1½ points.
+    // The mean (`size`) and the mean square (`square`) of the distance between a pair's mean score and ½. The distance is ½ for 0
+    // or 2 points, and ¼ for ½ or 1½ points.
     let (size, square) = (rest * (0.2 * 0.5 + 0.8 * 0.25), rest * (0.2 * 0.25 + 0.8 * 0.0625))
     let deviations = SPRT.deviations(of: elo)
     let mean =

@@ -8,11 +8,11 @@ package struct Pairing: Sendable, Hashable {
 struct Stage: Sendable {
   /// The index of the stage's first game.
   var firstGame: Int
-  /// The number of the stage's first round of pairs, which selects the openings.
+  /// The number of the stage's first round. In a round each pairing plays one pair of games. The round's number selects the opening.
   var firstRound: Int
-  /// The pairings; consecutive pairs of games belong to consecutive pairings.
+  /// The pairings. They take turns: each pair of games belongs to the pairing after that of the previous pair.
   var pairings: [Pairing]
-  /// The number of pairs of games in each pairing.
+  /// The number of rounds, which is the number of pairs of games in each pairing.
   var rounds: Int
 
   var games: Int { pairings.count * rounds * 2 }
@@ -60,12 +60,12 @@ package struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// In a Swiss tournament: twice each player's points (a bye counts as a win), the opponents met, and the players who had a bye.
+  /// Twice each player's points, and the opponents met. In a Swiss tournament the players in `byes` had a bye, which counts as a win.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// In a Swiss tournament: rounds found in advance, with which the tournament can certainly be completed.
+  /// In a Swiss tournament: possible remaining rounds, found in advance, so that the tournament can certainly be completed.
   private var reserve: [MeetingGraph.Round] = []
   /// The matches of a knockout tournament so far.
   private(set) var matches: [Match] = []
@@ -169,8 +169,9 @@ package struct Schedule: Sendable {
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     // If the search in order of rank stops at its limit, search a round in any order of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // A next round exists while every player still has at least half of the players to meet (Dirac 1952): always in a tournament of few
-    // rounds. In a longer one, check that this round leaves a way to complete the tournament; otherwise play one of `reserve`.
+    // A next round exists while every player still has at least half of the players to meet (Dirac 1952). This holds throughout if
+    // at most half as many rounds as players are played. In a longer tournament, play this round only if the rounds after it can be
+    // found; otherwise play a round of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest
@@ -200,7 +201,7 @@ package struct Schedule: Sendable {
   }
 
   private mutating func knockoutRound() -> [Pairing] {
-    // Matches that are level continue; a new round begins when all matches are decided.
+    // Undecided matches continue. A new round begins when all matches are decided.
     current = matches.indices.filter { matches[$0].winner == nil }
     if current.isEmpty {
       if let last = matches.last {

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// A player of the arena for games outside of a run, as on a match server. Used by one thread at a time.
 package final class StandalonePlayer: @unchecked Sendable {
-  /// The functions of a player; their types do not depend on the rules of the game.
+  /// The functions of a player. Their types are the same for all games, unlike the type of the player.
   private struct Seat {
     typealias Move = (VariantState, [Cell], inout SplitMix64, _ otherClock: Double?, _ deadline: Double) -> Cell?
 

@@ -108,7 +108,8 @@ package struct Estimate: Sendable, Hashable {
     return .exactly(Elo.of(score: score))
   }
 
-  /// The 95 % interval of the Elo difference, with ½ added to each count (Jeffreys). An end is `.unknown` if its score is not within 0–1.
+  /// The 95 % interval of the Elo difference, with ½ added to each count (Jeffreys). An end is `.unknown` if its score would be at
+  /// most 0 or at least 1.
   package var interval: (low: Elo, high: Elo) {
     guard number > 0 else { return (.unknown, .unknown) }
     let (n, mean, variance) = moments(prior: 0.5)

@@ -10,10 +10,11 @@ nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 /// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): the engine's processes become its children even if they leave
 /// the session and the process group and their parent ends. The guard ends when it has no children left.
 package enum EngineGuard {
-  /// Milliseconds after which the guard ends in any case: processes that still exist hang in the kernel and die once they leave it.
+  /// Milliseconds after which the guard ends in any case. Processes that still exist then hang in the kernel, and die when they
+  /// leave the kernel.
   package static let quitTimeout = 3000.0
 
-  /// The beginning of a report that the system refused resources, by which the arena recognises it.
+  /// The beginning of the guard's report that the system refused resources. The arena recognises such a report by these words.
   package static let resourceExhausted = "could not be started for now"
 
   /// Runs the COMMAND in the arguments `-C FOLDER -- COMMAND…` in FOLDER, with the guard's standard input and output. Reports the
@@ -59,14 +60,14 @@ package enum EngineGuard {
     // Close the guard's copies of the pipes: the arena notices that the engine has closed a pipe only if no copy is open.
     close(0)
     close(1)
-    // The only message of the arena is the number of a processor for the engine, as digits and a newline.
+    // The arena sends the guard only one kind of message: the number of a processor for the engine, as digits and a newline.
     var (byte, core) = (UInt8(0), 0)
     var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
       guard poll(&items, 2, -1) > 0 else { continue }
       if items[0].revents != 0 {
         _ = read(childrenEnds[0], &byte, 1)
-        // Also collects the status of adopted orphans; only the engine's end is reported.
+        // `waitpid(-1, …)` also collects the status of adopted orphans. Report the end of the engine only.
         var (status, ended) = (Int32(0), pid_t(1))
         while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
         if ended == engine {

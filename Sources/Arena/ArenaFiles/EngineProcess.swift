@@ -7,11 +7,11 @@ package func monotonicMilliseconds() -> Double {
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
 }
 
-/// An engine's process, connected by pipes. It is started by a guard process (`EngineGuard`); stopping it also stops all its
-/// descendants.
+/// An engine's process, connected by pipes. A guard process (`EngineGuard`) starts the engine. Stopping the engine also stops all
+/// its descendants.
 ///
-/// The guard leads its own session and process group. When the socket to it closes, even because the arena was killed, the guard
-/// kills all processes that the engine has started.
+/// The guard leads its own session and process group. When the socket between arena and guard closes, even because the arena was
+/// killed, the guard kills all processes that the engine has started.
 package final class EngineProcess {
   /// How an engine is started.
   package struct Launch: Sendable {
@@ -24,7 +24,7 @@ package final class EngineProcess {
     package var log: String?
     /// Environment variables in addition to the inherited ones.
     package var environment: [String: String] = [:]
-    /// The log of all lines, in which the engine has the number `player`.
+    /// The log of all lines to and from engines; it names this engine by the number `player`.
     package var trace: EngineTrace?
     package var player = 0
 
@@ -40,7 +40,7 @@ package final class EngineProcess {
     case late
     /// The engine closed its output or died.
     case closed
-    /// The line is longer than `lineLimit`, or contains control characters.
+    /// `overlong`: the line is longer than `lineLimit`. `garbage`: the line contains control characters.
     case overlong, garbage
   }
 
@@ -65,7 +65,7 @@ package final class EngineProcess {
   /// Starts `guardExecutable guard -- command…`.
   package init(_ launch: Launch, _ stop: StopSignal) throws(ArenaError) {
     (stopSignal, trace, player) = (stop, launch.trace, launch.player)
-    // Writing to an engine that has closed its input returns an error instead of ending the arena.
+    // Ignore SIGPIPE: a write to an engine that has closed its input then returns an error and does not end the arena.
     signal(SIGPIPE, SIG_IGN)
     let (first, second) = (Descriptor.pipe(), Descriptor.pipe())
     guard let toEngine = first, let fromEngine = second, let sockets = Descriptor.socketPair() else {
@@ -130,8 +130,8 @@ package final class EngineProcess {
   /// Milliseconds for an engine to end by itself after `quit`.
   private static let quitGracePeriod = 300.0
 
-  /// Stops the engine and its descendants, and waits for the end of the guard, slightly longer than the guard's own limit. With
-  /// `quitting` the engine first gets `quit` and some time to end by itself.
+  /// Stops the engine and its descendants. Waits for the end of the guard, half a second longer than the guard's own limit. With
+  /// `quitting`, first sends `quit` and gives the engine `quitGracePeriod` to end by itself.
   package func stop(quitting: Bool = false) {
     guard isOpen else { return }
     let grace = monotonicMilliseconds() + EngineProcess.quitGracePeriod
@@ -178,7 +178,7 @@ package final class EngineProcess {
     return true
   }
 
-  /// The next line without its line end; a line already written is read even after the deadline.
+  /// The next line without its line end. A line that the engine has already written is read even after the deadline.
   package func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
@@ -226,7 +226,8 @@ package final class EngineProcess {
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
-  /// Discards lines that the engine has sent before it was asked for a move; returns the first of them that is a move.
+  /// Reads the lines that the engine sent before it was asked for a move, and drops them. Returns the first line that is a move
+  /// (`bestmove`), or `nil`.
   package func unaskedMove() -> String? {
     var count: Int32 = 0
     if ioctl(output, UInt(FIONREAD), &count) == 0, count > 0 { _ = fill(.infinity) }
@@ -239,8 +240,8 @@ package final class EngineProcess {
   /// Resets `bytesRead`.
   package func resetCount() { bytesRead = 0 }
 
-  /// The guard's report of how the engine ended. If no report comes within half a second, as when the engine still runs: the caller's own
-  /// description `deed`.
+  /// The guard's report of how the engine ended. If none comes within half a second, for example because the engine still runs,
+  /// returns `deed`, the caller's own description.
   package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500
@@ -253,7 +254,7 @@ package final class EngineProcess {
     return deed
   }
 
-  /// Waits for a descriptor; `false` if the deadline passes first, or if the run is stopped before `stop` was called.
+  /// Waits until a descriptor is ready. `false` if the deadline passes first, or if the run is stopped (`stop` itself still waits then).
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

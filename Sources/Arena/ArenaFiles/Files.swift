@@ -19,7 +19,7 @@ package func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   return handle
 }
 
-/// Reads a file of at most `limit` bytes.
+/// Reads a whole file; throws if the file is longer than `limit` bytes.
 package func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
   let handle = try openFile(path)
   defer { try? handle.close() }
@@ -135,7 +135,7 @@ package final class LineReader {
     UnsafeRawBufferPointer(rebasing: buffer[range])
   }
 
-  /// The next complete line without its line end, valid until another is read; `nil` at the end.
+  /// The next complete line without its line end, valid until the next call; `nil` at the end of the file.
   package func next() throws(ArenaError) -> UnsafeRawBufferPointer? {
     var searched = head
     while true {

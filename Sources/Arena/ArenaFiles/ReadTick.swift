@@ -3,7 +3,7 @@ import Synchronization
 
 /// Every 20 ms, interrupts a thread that is waiting in read(2).
 ///
-/// So the thread notices a deadline or Ctrl-C without a `poll` before each read, which would make games of instantly answering
+/// The thread then notices a deadline or Ctrl-C. A `poll` before each read would do so too, but makes games of instantly answering
 /// engines a tenth slower. A tick just before the read has no effect; the next tick then interrupts the read.
 final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
@@ -52,7 +52,7 @@ final class ReadTick: Sendable {
   func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
     let thread = pthread_self()
     if prepared.load(ordering: .relaxed) != thread {
-      // Threads of libdispatch start with signals blocked.
+      // Threads of libdispatch start with all signals blocked: unblock the signal of the tick.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGURG)

@@ -157,7 +157,7 @@ package enum AnswerText {
       ])
   }
 
-  /// A line of JSON, which begins with the name of the game unless the game is Classic.
+  /// A line of JSON. Its first member is the name of the game, unless the game is Classic.
   static func line(_ variant: Variant, _ members: JSONObject) -> String {
     var object: JSONObject = variant.isImplied ? [:] : ["rules": .string(variant.rawValue)]
     object.fields += members.fields

@@ -6,8 +6,8 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The chances of two players of Infinite, with each of them as X. They are exact except for draws by a third repetition, which
-  /// depend on the whole game.
+  /// The chances of two players of Infinite, with each of them as X. The chances are exact, except that draws by a third repetition
+  /// are not counted, because these depend on the whole game.
   package static func exact(_ a: InfiniteOpponent, _ b: InfiniteOpponent, asJSON: Bool) -> String {
     let seatings = [(a, b), (b, a)].map { (x: $0.0.name, o: $0.1.name, odds: Odds.ofInfinite(x: $0.0, o: $0.1)) }
     let (first, second) = (seatings[0].odds, seatings[1].odds)

@@ -4,8 +4,8 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The proved values of a position of Ultimate and of its moves. Searches at most `limit` positions; a value not proved by then is
-  /// unknown.
+  /// The proved values of a position of Ultimate and of its moves. Searches at most `limit` positions in all; values that are then
+  /// not proved are given as unknown.
   package static func solve(_ state: Ultimate.State, nodes limit: Int, asJSON: Bool) -> String {
     let solver = UltimateSolver(entries: max(1 << 12, min(2 * limit, 1 << 23)))
     let value = solver.value(of: state, limit: limit)

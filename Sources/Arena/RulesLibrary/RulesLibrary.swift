@@ -10,7 +10,7 @@ private class SharedGame {
   func play(_ place: Int32) -> Int32 { -1 }
   func undo() -> Bool { false }
   func copy() -> SharedGame { self }
-  /// Writes the places of the legal cells and returns their number.
+  /// Writes the places of the legal cells, a byte each, and returns their number.
   func writeLegal(to bytes: UnsafeMutablePointer<UInt8>) -> Int32 { 0 }
   func writeBlock(to bytes: UnsafeMutablePointer<UInt8>) {}
   var result: Int32 { 0 }
@@ -75,7 +75,8 @@ private func write(_ text: String, to bytes: UnsafeMutablePointer<CChar>, _ capa
   return Int32(count)
 }
 
-/// Starts a game from the start or a position. Returns `nil` and writes a message if a text is wrong.
+/// Starts a game of the variant `rules` from a position, or from the start if `position` is empty. Returns `nil` and writes a
+/// message if one of these texts is invalid.
 @_cdecl("alina_new")
 public func alinaNew(
   _ rules: UnsafePointer<CChar>, _ position: UnsafePointer<CChar>, _ message: UnsafeMutablePointer<CChar>,
@@ -118,11 +119,11 @@ public func alinaCopy(_ handle: UnsafeRawPointer) -> UnsafeMutableRawPointer {
 @_cdecl("alina_play")
 public func alinaPlay(_ handle: UnsafeRawPointer, _ place: Int32) -> Int32 { game(handle).play(place) }
 
-/// Takes the last move back. Returns 0 if there is none, else 1.
+/// Takes the last move back. Returns 1, or 0 if there is no move.
 @_cdecl("alina_undo")
 public func alinaUndo(_ handle: UnsafeRawPointer) -> Int32 { game(handle).undo() ? 1 : 0 }
 
-/// Writes the legal cells and returns their number.
+/// Writes the places of the legal cells, a byte each, and returns their number.
 @_cdecl("alina_legal")
 public func alinaLegal(_ handle: UnsafeRawPointer, _ bytes: UnsafeMutablePointer<UInt8>) -> Int32 {
   game(handle).writeLegal(to: bytes)

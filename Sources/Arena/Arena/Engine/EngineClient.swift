@@ -44,7 +44,7 @@ final class EngineClient: @unchecked Sendable {
     var seed: UInt64
     var settings = EngineSettings()
     var variant = Variant.classic
-    /// The log of all lines, in which the engine has the number `player`.
+    /// The log of all lines to and from engines; it names this engine by the number `player`.
     var trace: EngineTrace?
     var player = 0
 
@@ -61,7 +61,7 @@ final class EngineClient: @unchecked Sendable {
   static let handshakeTimeout = 5000.0
   /// Milliseconds without an answer to `uci` before `ugi` is tried.
   static let silence = 1000.0
-  /// The maximum number of bytes that an engine may write during the handshake or one move.
+  /// The maximum number of bytes that an engine may write during the handshake, or during one move.
   static let floodLimit = 1 << 20
   /// The number of consecutive failed restarts after which no other restart is tried.
   static let failureLimit = 3
@@ -121,7 +121,7 @@ final class EngineClient: @unchecked Sendable {
         isUGI = true
         break conversation
       case .late where silentUntil < deadline && !stopSignal.isSet:
-        // The engine may use UGI instead of UCI. A UCI engine that is only slow ignores `ugi`.
+        // The engine has not answered `uci` within `silence`: try `ugi`, and wait until the deadline. A slow UCI engine ignores `ugi`.
         silentUntil = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
@@ -190,7 +190,8 @@ final class EngineClient: @unchecked Sendable {
   /// Sets the remaining milliseconds, if a server keeps the clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game and restarts it if it was killed. If that fails, `move` reports it when the first move is asked for.
+  /// Prepares the engine for a game, and restarts an engine that was killed. `move` reports a failure when it asks for the first
+  /// move. Throws if the system lacks resources for a restart.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)
@@ -209,7 +210,7 @@ final class EngineClient: @unchecked Sendable {
         return
       }
     }
-    // Do not wait for `readyok` here, so that both engines prepare at the same time; it is read before the first move.
+    // Do not wait for `readyok` here, so that both engines of a game prepare at the same time; `move` waits for it before the first move.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
@@ -250,7 +251,7 @@ final class EngineClient: @unchecked Sendable {
       let isLate = monotonicMilliseconds() >= deadline
       return .failure(lose(isLate ? "does not read its input" : process.ending(otherwise: "closed its input")))
     }
-    // Keep the position and its moves, with which the next request begins.
+    // Remove `go …`: the next request begins with the position and moves that remain.
     request.removeLast(request.count - told)
     func late() -> EngineLoss { lose("no move within \(Int((deadline - begun).rounded())) ms", .time) }
     var evaluation: String?
@@ -284,7 +285,7 @@ final class EngineClient: @unchecked Sendable {
     return .success((move, MoveReport(evaluation: evaluation, milliseconds: Int(elapsed))))
   }
 
-  /// Appends new moves to `position …` in the request, or writes it anew for a new game.
+  /// Appends the moves that `request` lacks. In a new game, writes `position …` with the initial position before them.
   private func writePosition(_ start: String?, _ cells: [Cell], _ variant: Variant) {
     if request.isEmpty {
       let position = notation == .cutechess ? start.flatMap { try? Position(notation: $0) } : nil
@@ -300,7 +301,8 @@ final class EngineClient: @unchecked Sendable {
     movesTold = cells.count
   }
 
-  /// The score and the depth in an `info` line, in PGN's form; `nil` if the line has no score of the best variation.
+  /// Converts the score and the depth of an `info` line to PGN's form. `nil` if the line has no score, or the score of a variation
+  /// other than the best (`multipv` 2 or more).
   static func evaluation(in line: [Substring]) -> String? {
     // Ignore the words after `string`, which are free text, and those after `pv`, which are moves.
     let words = Array(line.prefix { $0 != "string" && $0 != "pv" })

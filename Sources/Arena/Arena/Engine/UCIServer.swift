@@ -4,9 +4,9 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// One of Alina's players as a UCI engine. `handle` maps a line to the lines of the answer, so that tests need no process.
+/// One of Alina's players as a UCI engine. `handle` maps a line to an `Action`, so that tests need no process.
 ///
-/// It answers in Alina's notation until the client uses that of cutechess-cli (`-variant tictactoe`).
+/// The engine writes moves in Alina's notation until the client sends cutechess-cli's notation or the option `UCI_Variant`.
 package struct UCIServer {
   /// The caller's action after a line.
   package enum Action {
@@ -60,7 +60,7 @@ package struct UCIServer {
       case infinite
     }
 
-    /// Stops the search.
+    /// Set to end the search, for example after the command `stop`.
     package let stop = StopSignal()
     /// Set by `ponderhit`: the opponent has played the expected move, and the time of a pondering search starts.
     package let hit = StopSignal()
@@ -233,12 +233,12 @@ package struct UCIServer {
     }
   }
 
-  /// Handles `go` by `work`, in the background if it is a search.
+  /// Answers `go` with the lines that `work` returns. If `work` is a search, it runs in the background.
   mutating func answer(_ words: [String], _ turn: Player, isSearch: Bool, work: @escaping Search.Work) -> Action {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
-      // An immediate answer is within every time limit. Hold the move back after `go infinite` and `go ponder`.
+      // An immediate answer meets every time limit. After `go infinite` and `go ponder`, hold the line `bestmove` back.
       guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
@@ -247,7 +247,7 @@ package struct UCIServer {
     return .search(Search(generator, milliseconds: time(words, turn), manner, work))
   }
 
-  /// The milliseconds for which to search, by the words of `go` or else by the player's budget; infinite if neither limits the time.
+  /// The milliseconds for a search: from the words of `go`, else from the player's budget. Infinite if neither limits the time.
   private func time(_ words: [String], _ turn: Player) -> Double {
     // Reserve a tenth of the time, at most 20 ms, for transmission.
     if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
@@ -307,7 +307,7 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the end of the search; stops it first if `stopping`, or if it waits for `stop` or `ponderhit`.
+    /// Waits for the end of the search. Stops the search first if `stopping`, or if its move is held back until `stop` or `ponderhit`.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isHeld { search.stop.set() }

@@ -42,7 +42,7 @@ extension UCIServer {
       }
       choose = found
     } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
-    // If simulations are counted instead of timed, begin with an empty tree, so that position and seed determine the move.
+    // If the budget counts simulations, begin with an empty tree, so that position and seed determine the move.
     if !spec.isTimed { tree?.forget() }
     tree?.simulationLimit = UCIServer.nodes(words)
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in

@@ -21,7 +21,7 @@ extension VariantOpening {
     self.init(start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
   }
 
-  /// Parses a line: moves, `fen POSITION`, `fen POSITION moves …`, or the same without `fen`; the game must not be over.
+  /// Parses a line: moves alone, or `fen POSITION moves …`, in which `fen` and `moves …` are optional. The game must not be over.
   init(_ line: String, _ variant: Variant) throws(ArenaError) {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     var game = Game(from: VariantState(startOf: variant))
