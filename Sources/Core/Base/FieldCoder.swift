@@ -142,7 +142,7 @@ private func present<V>(_ value: V?, _ name: StaticString) throws(FieldError) ->
 
 /// A type that can be the value of a field.
 public protocol FieldValue {
-  /// Reads a value; throws, naming its field, if it has another type or is not allowed.
+  /// Reads a value. Throws an error that names the field if the value has another type or is not allowed.
   init(_ json: JSON, _ name: StaticString) throws(FieldError)
   /// Writes the value.
   func append(to bytes: inout [UInt8])

@@ -74,14 +74,12 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package var name: String
     package var value: JSON
 
-    /// Names a value.
     package init(name: String, value: JSON) { (self.name, self.value) = (name, value) }
   }
 
   /// The fields in the order in which they were read or added.
   package var fields: [Field]
 
-  /// Makes an object.
   package init(fields: [Field] = []) { self.fields = fields }
 
   /// An object with these fields in this order.

@@ -10,12 +10,10 @@ package struct JSONError: Error, Sendable, Hashable {
     case duplicate = "the same field twice"
     case tooDeep = "nested too deep"
   }
-  /// The kind of error.
   package let reason: Reason
   /// The offset, from 0, of the byte at which the parser found the error.
   package let offset: Int
 
-  /// Makes an error.
   package init(reason: Reason, offset: Int) { (self.reason, self.offset) = (reason, offset) }
 }
 
@@ -103,7 +101,7 @@ package struct JSONParser {
     }
   }
 
-  /// Skips the comma after an element, or the closing byte. Returns whether the list has ended.
+  /// Skips a comma or the closing byte after an element. Returns whether it was the closing byte, which ends the list.
   private mutating func isEnd(_ closer: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard i < bytes.count else { throw error(.truncated) }

@@ -54,7 +54,7 @@ public struct JSONWriter {
 
   /// Appends a decimal number.
   public static func append(_ value: Int64, to bytes: inout [UInt8]) {
-    // Digits are produced from the right, as reversing a slice of an array in place would copy the slice.
+    // Write the digits into a buffer from the right. Reversing them inside `bytes` would copy a slice of `bytes`.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var first = digits.count
     var rest = value.magnitude

@@ -7,7 +7,6 @@ package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible
   /// The error and the allowed values, in one line.
   package let message: String
 
-  /// Makes an error.
   package init(line: Int = 1, column: Int, message: String) {
     (self.line, self.column, self.message) = (line, column, message)
   }

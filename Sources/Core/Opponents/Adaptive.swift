@@ -28,8 +28,8 @@ package struct Adaptive: LearningOpponent {
   /// `adaptive`.
   package var name: String { "adaptive" }
 
-  /// Draws a strong move with the chance `strength`, otherwise any legal move. If `strength` is negative, draws a move that
-  /// gives value away with the chance −`strength`.
+  /// With the chance `strength` draws a strong move, otherwise any legal move. If `strength` is negative, draws a move that gives
+  /// value away with the chance −`strength`, otherwise any legal move.
   package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     let draw = generator.below(Adaptive.scale)
     return MoveDistribution(uniformOver: draw < abs(strength) ? wish(in: position) : position.legalMoves)

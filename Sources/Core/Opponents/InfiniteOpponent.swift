@@ -69,8 +69,8 @@ package struct InfiniteLevel: NumberedLevel {
   let win: ClosedRange<Int>
   /// How many of twenty chances to block the other side's line the level overlooks. The range has the same two bounds as `win`.
   let block: ClosedRange<Int>
-  /// How many of twenty best moves by `InfiniteTable` (the quickest win or the slowest loss, else any move that keeps the value) the level
-  /// overlooks. The range has the same two bounds as `win`.
+  /// How many of twenty best moves by `InfiniteTable` the level overlooks. The best moves are the quickest win or the slowest loss,
+  /// else any move that keeps the value. The range has the same two bounds as `win`.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.
@@ -86,7 +86,8 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Adds the kinds of move from the lowest priority to the highest: if the player overlooks a kind, the chances built so far apply.
+    // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
+    // the chances from before it was added apply.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

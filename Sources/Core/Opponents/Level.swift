@@ -8,7 +8,7 @@ import TicTacToe
 package struct Level: MemorylessOpponent, NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// The name of the character.
+  /// The name under which the level is shown, the name of a character.
   package let character: String
   /// The rates of overlooking, by kind of move.
   let rates: MistakeRates
@@ -72,12 +72,13 @@ struct MistakeRates: Sendable, Hashable {
   var fork: ClosedRange<Int>
   /// Preventing the other side's fork by a quiet move.
   var enemyFork: ClosedRange<Int>
-  /// Choosing a good move in the first two plies.
+  /// Choosing a good move in the first two plies; the same for all cells.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Adds the kinds of move from the lowest priority to the highest: if the player overlooks a kind, the chances built so far apply.
+    // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
+    // the chances from before it was added apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {

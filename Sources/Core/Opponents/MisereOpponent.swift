@@ -26,9 +26,9 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
 /// One of the six levels that users choose from, for misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
-  /// Of twenty moves: the number for which the level does not see which cells would complete a line of its own marks, and so lose.
+  /// In how many of twenty moves the level overlooks the cells that would complete a line of its own marks, and so lose.
   let line: Int
-  /// Of twenty moves: the number for which the level does not see which cells keep the value of the position.
+  /// In how many of twenty moves the level overlooks the cells that keep the value of the position.
   let ahead: Int
 
   package static let all: [MisereLevel] = [
@@ -40,7 +40,8 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Adds the kinds of move from the lowest priority to the highest: if the player overlooks a kind, the chances built so far apply.
+    // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
+    // the chances from before it was added apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

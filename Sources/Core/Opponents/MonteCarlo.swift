@@ -17,16 +17,16 @@ package final class MonteCarloSearch {
     var visits = InlineArray<9, UInt32>(repeating: 0)
     var total: UInt32 = 0
     var unvisited: UInt16 = 0
-    /// The number of the search that filled the node; nodes of earlier searches count as empty.
+    /// The number of the search that filled the node. A node of an earlier search counts as empty.
     var epoch: UInt32 = 0
   }
 
   /// The nodes, by the position's base-3 key.
   private let nodes = UnsafeMutablePointer<Node>.allocate(capacity: Position.keyCount)
   private var epoch: UInt32 = 0
-  /// By cell, 3ⁱ times the mark's digit in the base-3 key: nine entries for X, then nine for O.
+  /// By cell, the number that a mark adds to the base-3 key: nine numbers for X, then nine for O.
   private let weights = UnsafeMutablePointer<Int>.allocate(capacity: 18)
-  /// By mask of empty cells, these cells in order, four bits each.
+  /// By mask of empty cells: the indices of these cells in ascending order, four bits each.
   private let cells = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
   private let confidence = Confidence(k: 2)
 
@@ -175,7 +175,7 @@ package final class MonteCarloSearch {
     return best
   }
 
-  /// Picks a random cell of a mask and removes the used randomness from `random`.
+  /// Picks a random cell of a mask. Leaves the randomness that was not used in `random`.
   @inline(__always)
   private func pick(_ mask: UInt16, _ random: inout UInt64) -> Int {
     let (high, low) = random.multipliedFullWidth(by: UInt64(truncatingIfNeeded: mask.nonzeroBitCount))

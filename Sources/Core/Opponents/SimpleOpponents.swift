@@ -14,7 +14,6 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
   /// Plays perfectly and sets traps: takes the move after which the greatest share of replies loses value.
   case trap
 
-  /// The raw value.
   package var name: String { rawValue }
 
   /// Equal chances for each of the moves from which the player chooses.

@@ -7,8 +7,8 @@ import TicTacToe
 package final class UltimatePlayouts {
   /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
-  /// By board, the random cell to mark at the next move there. The cell is chosen when the board changes, so that the next ply need not
-  /// wait for the random number.
+  /// By board, the random cell to mark at the next move on that board. The cell is chosen when the board changes, so that the next
+  /// ply need not wait for the random number.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
   /// 1 for masks that contain a line, else 0.
   private let lines = UnsafeMutablePointer<UInt8>.allocate(capacity: 512)

@@ -49,7 +49,7 @@ package final class UltimateSearch {
   private let playouts = UltimatePlayouts(seed: 0)
   private let capacity: Int
   private var nodes: UnsafeMutablePointer<Node>
-  /// The second buffer, to which the kept part of the tree is copied.
+  /// The second buffer, to which the part of the tree below the new root is copied.
   private var spare: UnsafeMutablePointer<Node>
   private var used = 0
   /// The state of node 0; `nil` if there is no tree.
@@ -154,7 +154,7 @@ package final class UltimateSearch {
 
   // The tree -------------------------------------------------------------------------------------------------------
 
-  /// Makes the node of `state`, if it is at most two moves below the root, the new root; returns whether it was found.
+  /// Makes the node of `state` the new root if that node is at most two moves below the root. Returns whether the node was found.
   private func keepTree(to state: Ultimate.State) -> Bool {
     guard let root, used > 0 else { return false }
     if root == state { return true }
@@ -196,7 +196,7 @@ package final class UltimateSearch {
     return true
   }
 
-  /// Expands a node: adds its moves, with proofs of immediate wins and the value function's scores.
+  /// Expands a node: adds its moves, with proofs of immediate wins, and with scores of the value function if there is one.
   @inline(__always)
   private func addNodes(to node: Int, for moves: MoveSet, in state: Ultimate.State) {
     let nodes = nodes
@@ -310,7 +310,7 @@ package final class UltimateSearch {
     }
   }
 
-  /// Sets a node's proof if its children's proofs decide it.
+  /// Sets a node's proof if the proofs of its children determine it.
   private static func setProof(_ node: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var hasDraw = false
     let first = Int(nodes[node].first)

@@ -33,14 +33,14 @@ package struct UltimateTraining {
     var features: Features
     /// The value for the side to move, −1…1.
     var value: Float
-    /// The value of the best move: the position's target if the game went on with another move.
+    /// The value of the best move. If a random move was played instead, the position's target is this value.
     var best: Float
     var isExploring: Bool
   }
 
-  /// The share of a position's target that comes from beyond the next position (λ of TD(λ)).
+  /// The share of the next position's target in a position's target (λ of TD(λ)); the rest is the next position's value.
   private static let lambda: Float = 0.8
-  /// One move in `exploration` is random.
+  /// On average, one of `exploration` moves is random.
   private static let exploration = 12
   /// A game begins with fewer than `opening` random moves.
   private static let opening = 12
@@ -119,7 +119,7 @@ package struct UltimateTraining {
       if step.isExploring { aim = step.best }
       let error = aim - step.value
       errors = (errors.sum + Double(error * error), errors.count + 1)
-      // The gradient of the log-likelihood by a weight is the error of the win probability.
+      // The gradient of the log-likelihood by each weight is the error of the win probability, half of `error`.
       for index in 0..<step.features.count { weights[Int(step.features.places[index])] += rate * error / 2 }
       aim = -((1 - UltimateTraining.lambda) * step.value + UltimateTraining.lambda * aim)
     }

@@ -13,7 +13,7 @@ package final class UltimateValue: @unchecked Sendable {
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
   /// The number of all weights; those of boards come first.
   package static let weightCount = boardWeightCount + lineWeightCount
-  /// A weight of this size is 1 in the log-odds.
+  /// The size of a weight that adds 1 to the log-odds of a win.
   package static let scale = 2048
 
   /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.
@@ -30,9 +30,9 @@ package final class UltimateValue: @unchecked Sendable {
   let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask, the base-3 key of X's marks.
   let keys: UnsafeMutablePointer<Int32>
-  /// The values of sums of weights: `value(ofSum:)` looks a sum up, in steps of sixteen units.
+  /// The values of sums of weights, in steps of sixteen units of a sum; `value(ofSum:)` reads them.
   private let valueTable: UnsafeMutablePointer<Float>
-  /// The sum is clamped to ±8 in the log-odds, where the value is almost ±1.
+  /// The bound to which sums are clamped: ±8 in the log-odds, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
 
   /// The first bytes of a weights file.

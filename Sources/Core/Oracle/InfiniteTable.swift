@@ -2,9 +2,9 @@ import TicTacToe
 
 /// Perfect play of Infinite: value and distance of every board by retrograde analysis, one byte per board.
 ///
-/// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's
-/// history. `evaluation(of:)` accounts for the ply limit, and for a threefold repetition by the next move. Repetitions further
-/// ahead are ignored: a line that the table calls won is drawn if it must pass through a board that has occurred twice.
+/// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's history.
+/// `evaluation(of: Infinite.State)` considers the ply limit, and a next move that repeats a position for the third time. It ignores
+/// repetitions further ahead: a line that the table calls won is drawn if it must pass through a board that has occurred twice.
 package struct InfiniteTable: Sendable {
   /// The shared table, built on first use (milliseconds).
   package static let shared = InfiniteTable()
@@ -25,7 +25,7 @@ package struct InfiniteTable: Sendable {
 
   package let census: Census
 
-  /// The number of the first board with n marks, by n.
+  /// By n, the number of the first board with n marks.
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
   /// The number of boards with ordered marks, reachable or not.
   package static var boardCount: Int { firsts[7] }
@@ -187,7 +187,7 @@ extension InfiniteTable {
     mutating func solve() {
       census.finished = reached.count { values[Int($0)] == -1 }
       var open = reached.filter { values[Int($0)] == 0 }
-      // Rounds find wins and losses in turn, so the search ends after two rounds that decide no board.
+      // Rounds find wins and losses in turn, so the search ends after two rounds in which no board was decided.
       var distance: Int8 = 1
       var idle = 0
       while idle < 2 {

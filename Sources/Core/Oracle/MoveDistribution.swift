@@ -75,7 +75,7 @@ package struct MoveDistribution: Sendable, Equatable {
     for index in 0..<9 { weights[index] /= divisor }
   }
 
-  /// Whether all chances are the same.
+  /// Whether every cell has the same chance in both distributions.
   package static func == (a: MoveDistribution, b: MoveDistribution) -> Bool {
     a.total == b.total && (0..<9).allSatisfy { a.weights[$0] == b.weights[$0] }
   }

@@ -8,8 +8,8 @@ package protocol ChanceNumber {
   static func * (a: Self, b: Self) -> Self
   /// Converts a whole number.
   init(_ value: UInt64)
-  /// A factor whose product with every share (`weight`/`total`) is representable: for exact whole numbers, the totals' least common
-  /// multiple.
+  /// A number whose product with each share (`weight`/`total`) this type can represent. For exact whole numbers: the least common
+  /// multiple of the totals.
   static func commonDenominator(of totals: [UInt64]) -> Self
   /// Multiplies by `weight`/`total`.
   func share(_ weight: UInt64, of total: UInt64) -> Self
@@ -31,7 +31,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
   /// By ply, the factor of the denominator; 1 for plies that are never played.
   package private(set) var denominators: [Number]
 
-  /// Propagates all games together, ply by ply; at most 13,306 live states of position and last move.
+  /// Follows all games together, ply by ply. There are at most 13,306 live states, each a position with its last move.
   package init(x: Policy, o: Policy, from start: Position = .start, solver: Solver = .shared) {
     xWins = .init(repeating: Number(0), count: 10)
     oWins = xWins

@@ -50,7 +50,7 @@ private let completing: [UInt16] = (0..<512).map { cells in
   (0..<9).reduce(0) { $0 | (Line.hasLine(SquareSet(rawValue: UInt16(cells | 1 << $1))) ? 1 << UInt16($1) : 0) }
 }
 
-/// Counts the descendants of a live position with `empty` cells, up to `depth` plies further; `me` is to move.
+/// Counts the descendants of a live position with `empty` empty cells, up to `depth` plies deep; `me` is to move.
 ///
 /// `counts` points to the next ply's nodes, in an array of four rows of ten plies: nodes, X's wins, O's wins, draws. `side` is the
 /// offset of the mover's row of wins, 10 or 20. Winning moves, and the moves on the last two cells, are counted without being made.

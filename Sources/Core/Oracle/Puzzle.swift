@@ -107,7 +107,7 @@ package struct Puzzle: Sendable, Hashable {
     }.min()
   }
 
-  /// Plies until the side to move loses, if its opponent can force this in at most `moves` of the opponent's moves; else `nil`.
+  /// Plies until the side to move loses, if its opponent can force this loss with at most `moves` moves; else `nil`.
   private static func pliesToLoss(_ state: Ultimate.State, moves: Int) -> Int? {
     guard !state.isGiven else { return nil }
     var longest = 0
@@ -176,7 +176,7 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   package init() {}
 
-  /// The number of latest puzzles that are not shown again.
+  /// The number of puzzles shown last that are not shown again.
   package static let memory = 200
 
   /// Chooses a puzzle and records it as shown.
@@ -195,7 +195,7 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   // MARK: - Text
 
-  /// Three lines: the rating with its deviation and volatility as integers, the best run, and the keys of the puzzles.
+  /// Three lines: the rating with its deviation and volatility as scaled integers, the best run, and the keys of the puzzles shown last.
   package var text: String {
     func scaled(_ value: Double, _ factor: Double) -> Int { Int((value * factor).rounded()) }
     return """

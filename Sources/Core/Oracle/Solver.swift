@@ -8,7 +8,6 @@ package struct Evaluation: Sendable, Hashable {
   /// Plies to the end if the winner hurries, the loser delays and a draw is played out; 0 after the end.
   package let distance: Int
 
-  /// Makes an evaluation.
   package init(value: Value, distance: Int) {
     (self.value, self.distance) = (value, distance)
   }
@@ -28,7 +27,7 @@ package struct Solver: Sendable {
   /// Whether a completed line loses; otherwise it wins.
   package let lineLoses: Bool
 
-  /// By base-3 key: 0 a draw, ±(32 − distance) a win or loss for the side to move; `unreachable` for unreachable positions.
+  /// By base-3 key, for the side to move: 0 a draw, 32 − distance a win, distance − 32 a loss; `unreachable` for unreachable positions.
   private let table: [Int8]
 
   private static let unreachable = Int8.min
@@ -111,11 +110,12 @@ package struct Solver: Sendable {
 private struct SolverWork {
   /// Whether a mask contains a line.
   private var line = InlineArray<512, Bool>(repeating: false)
-  /// From offset n · 126 on: the ways in which n marks can be X's or O's, as bit masks of X's marks (half of the n, rounded up).
+  /// At offset n · 126: the ways to divide n marks between X and O, each as a bit mask of the marks that are X's (half of the n,
+  /// rounded up).
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// For each subset of the occupied cells of the positions being solved: `masks` has the subset's cells, `weights` the sum of their powers
-  /// of 3.
+  /// For each subset of the occupied cells of the positions being solved: its cells as a mask (`masks`), and the sum of the cells'
+  /// powers of 3 (`weights`).
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }

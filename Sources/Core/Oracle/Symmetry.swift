@@ -68,7 +68,7 @@ extension Position {
   /// The symmetries that map the board to itself, the identity included.
   package var symmetries: [Symmetry] { Symmetry.all.filter { $0(self) == self } }
 
-  /// The lowest cell of each orbit of empty cells under the board's own symmetries.
+  /// The empty cells without their images: of empty cells that the board's own symmetries map to each other, only the lowest.
   package var distinctMoves: SquareSet {
     let own = symmetries
     return legalMoves.reduce(into: []) { result, square in

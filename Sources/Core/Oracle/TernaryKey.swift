@@ -4,7 +4,7 @@ extension Position {
   /// 3⁹: the number of ways to fill each cell with nothing, X or O.
   package static let keyCount = 19_683
 
-  /// The board as a base-3 number with cell 0 as the lowest digit: 0 empty, 1 X, 2 O. Adding a mark raises it.
+  /// The board as a base-3 number with cell 0 as the lowest digit: 0 empty, 1 X, 2 O. Adding a mark raises the number.
   package var ternaryKey: Int { TernaryKey.weight(x) + 2 * TernaryKey.weight(o) }
 
   /// The board with the given key in `0..<keyCount`, reachable or not.

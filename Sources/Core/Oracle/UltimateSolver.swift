@@ -141,7 +141,8 @@ package final class UltimateSolver {
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// The numbers of a live state: those stored at an earlier visit, else an estimate from its boards.
+  /// The numbers of a live state. Proved if the side to move can win at once, or if the attacker can complete no line of boards any
+  /// more; else the numbers stored at an earlier visit, else initial numbers.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF

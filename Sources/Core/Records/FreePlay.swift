@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// The touches of a board without a game, with all that their music depends on besides the score rules.
+/// The touches of the board outside of a game, with all other data from which their music follows, except the score rules.
 package struct FreePlay: Sendable, Hashable {
   /// A touch of a cell.
   package struct Touch: Sendable, Hashable {

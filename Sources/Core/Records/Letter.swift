@@ -18,7 +18,7 @@ package struct Letter: Sendable, Hashable {
     package static let words = 80
     /// The longest name of a guest on a server.
     package static let name = 20
-    /// The most bytes of a text, per allowed cluster: a single cluster can have any number of combining marks.
+    /// The most bytes of a text for each of its clusters, since a single cluster can have any number of combining marks.
     static let bytesPerCluster = 8
     /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000
@@ -59,7 +59,7 @@ package struct Letter: Sendable, Hashable {
 
   package mutating func write(_ text: String) { words = Letter.line(text, atMost: Limit.words) }
 
-  /// A text as one line without control characters and without marks that change the direction of text around it.
+  /// Converts a text to one line. Removes control characters, and marks that change the direction of the text around them.
   private static func line(_ text: String, atMost count: Int) -> String {
     let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       switch scalar.value {
@@ -100,7 +100,7 @@ package struct Letter: Sendable, Hashable {
     words = ""
   }
 
-  /// The next game with swapped sides. Its number follows from this game's number, so that both players begin the same game.
+  /// The next game with swapped sides. The new game's number follows from this game's number, so that both players begin the same game.
   package var rematch: Letter {
     var random = SplitMix64(seed: id)
     var next = Letter(id: random.next(), variant: game.variant)
@@ -137,7 +137,7 @@ package struct Letter: Sendable, Hashable {
     return link
   }
 
-  /// Decodes a link's word; throws a one-line message if the word was cut off or changed, or is no letter's.
+  /// Decodes a link's word. Throws a one-line message if the word was cut off or changed, or is not the word of a letter.
   package init(link: String) throws(NotationError) {
     let foreign = NotationError(column: 1, message: "this link is not a letter")
     guard link.utf8.count <= Limit.link else { throw foreign }
@@ -146,7 +146,7 @@ package struct Letter: Sendable, Hashable {
     (self.id, game) = (id, record.game)
     for player in Player.allCases { self[player] = record[player: player] ?? "" }
     write(record[tag: Letter.wordsTag] ?? "")
-    // Refuses records with times, with tags that no letter has, and with a number or texts that are not as `record` writes them.
+    // Refuse a record that differs from this letter's record: it has times or other tags, or writes the number or texts in another way.
     guard self.record == record, isPossible else { throw foreign }
   }
 

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Stores the newest letter of each game played by links. An older letter or one that contradicts the stored letter is ignored.
+/// Stores the newest letter of each game played by links. Ignores a letter that is older than the stored letter or contradicts it.
 package struct LetterBox: Sendable, Hashable {
   /// The newest letter of a game, the side of this device's user, and the local time at which the letter was written or opened
   /// (`2026-11-22-154210`).
@@ -47,7 +47,7 @@ package struct LetterBox: Sendable, Hashable {
   /// Makes a box with one entry, or an empty one.
   package init(_ entry: Entry? = nil) { if let entry { entries[entry.letter.id] = entry } }
 
-  /// Stores a letter that was opened, unless it is old or contradicts the stored letter; returns the relation of the two.
+  /// Stores an opened letter that begins a game or continues the stored game. Returns the letter's relation to the stored letter.
   @discardableResult
   package mutating func take(_ letter: Letter, at since: String) -> Relation {
     guard let entry = entries[letter.id] else {
@@ -59,7 +59,8 @@ package struct LetterBox: Sendable, Hashable {
     return relation
   }
 
-  /// Stores a letter of the device's user, unless it is old or contradicts the stored letter; returns the relation of the two.
+  /// Stores a letter of the device's user, unless it is old or contradicts the stored letter. Returns the letter's relation to the
+  /// stored letter.
   @discardableResult
   package mutating func keep(_ own: Entry) -> Relation {
     guard let entry = entries[own.letter.id] else {

@@ -9,7 +9,7 @@ package struct Record: Sendable, Hashable {
   /// The game: start position, moves, open draw offer, end.
   package var game: Game
 
-  /// The stored times of each move, by its index. May be shorter than the game: trailing empty entries are dropped.
+  /// The stored times of the moves, in order. May be shorter than the game: empty entries at the end are dropped.
   package var times: [MoveTimes] = [] {
     didSet { while times.last == MoveTimes() { times.removeLast() } }
   }
@@ -112,7 +112,8 @@ package struct Record: Sendable, Hashable {
 // MARK: - Tags
 
 extension Record {
-  /// The tags of the PGN roster except `Result`, in order, then Alina's own tags; other tags follow in the order of reading.
+  /// The tags of the PGN roster except `Result`, in order, then other tags that Alina writes. All further tags follow in the order
+  /// of reading.
   static let tagOrder = [
     "Event", "Site", "Date", "Round", "White", "Black", "Seed", "ScoreRules", "TimeControl",
   ]
@@ -289,7 +290,7 @@ extension Record {
     case emt, clk, frame, bar, end
   }
 
-  /// The first of Alina's commands that begins in a text, complete or not.
+  /// A command of Alina's that begins in a text (`[%NAME`), complete or not; `nil` if there is none.
   static func strayCommand(in text: String) -> Command? {
     Command.allCases.first { command in
       let mark = Array("[%\(command.rawValue)".utf8)

@@ -14,9 +14,9 @@ package struct RecordLines {
   private var form = Form.unknown
   /// The game assumed where a JSON line lacks the member `rules`: Classic, or in an arena's file the game named in its header.
   private var rules = Variant.classic
-  /// The number of lines taken.
+  /// The number of lines given to `take`.
   private var line = 0
-  /// PGN not yet parsed, and the number of lines before it.
+  /// PGN text that is not parsed yet, and the number of lines before this text.
   private var (text, start): ([UInt8], Int) = ([], 0)
   private var place = Place.text
   private var hasMoves = false
@@ -24,7 +24,7 @@ package struct RecordLines {
   /// Makes a reader for the given variants; a game of any other variant is an error.
   package init(variants: [Variant] = Variant.allCases) { self.variants = variants }
 
-  /// Takes the next line, without its line feed, and returns the games it completes.
+  /// Takes the next line, without its line feed, and returns the games that this line completes.
   package mutating func take(_ bytes: some Sequence<UInt8>) throws(NotationError) -> [Record] {
     line += 1
     var bytes = Array(bytes)

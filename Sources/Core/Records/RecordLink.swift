@@ -146,10 +146,10 @@ extension LinkCoder {
     return true
   }
 
-  /// The kind of a number, as context: each number is predicted from earlier numbers of its kind.
+  /// The kind of a number. Each number is predicted from earlier numbers of the same kind.
   enum Column: UInt64 {
     case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
-    // Of free play.
+    // The kinds of numbers in free play (`FreePlay`).
     case touches, gap, touch
   }
 
@@ -207,7 +207,7 @@ struct LinkCoder {
     0-1 1/2-1/2 * [Result "0-1"] [Result "1/2-1/2"] [Termination "resignation"] 1... a1
     """
 
-  /// By order and hash of the context: the probability of a 1 in 1/65,536, and the number of times it was seen.
+  /// By order and hash of the context: the probability of a 1, in units of 1/65,536, and the number of bits seen in this context, up to 30.
   private var chances = [UInt16](repeating: 1 << 15, count: orders.count << bits)
   private var counts = [UInt8](repeating: 0, count: orders.count << bits)
   private var history: UInt64 = 0
@@ -217,7 +217,7 @@ struct LinkCoder {
   private var bytes: [UInt8] = []
   private var next = 0
   let isReading: Bool
-  /// The decoded bytes so far.
+  /// The bytes so far before compression, given or read.
   private(set) var coded: [UInt8] = []
 
   /// Starts writing.
@@ -244,7 +244,7 @@ struct LinkCoder {
     return next < bytes.count ? bytes[next] : 0
   }
 
-  /// Writes a byte, or reads and returns one, with an explicit context.
+  /// Writes a byte, or reads and returns one, with `history` as the context instead of the last bytes.
   mutating func code(_ byte: UInt8, history: UInt64) -> UInt8 {
     self.history = history
     return code(byte)
@@ -277,7 +277,8 @@ struct LinkCoder {
     return bytes + end
   }
 
-  /// The coder's output as a word of a URL: the version, three bytes of a hash of the coded bytes after the first `countBytes`, the output.
+  /// A word of a URL: the version, three bytes of a hash, then the coder's output. The hash is that of the bytes before
+  /// compression, without the first `countBytes`.
   func word(_ version: UInt8, countBytes: Int) -> String {
     Base64URL.text([version] + SHA256.hash(Array(coded.dropFirst(countBytes))).bytes.prefix(3) + finished())
   }
@@ -304,7 +305,8 @@ struct LinkCoder {
     return UInt8(node & 0xFF)
   }
 
-  /// The split point of the interval; the part below it codes a 1. Longer, more certain and more often seen contexts weigh more.
+  /// The point that splits the interval; the part up to this point codes a 1. Contexts count more if they are longer, more certain
+  /// or seen more often.
   private func middle() -> UInt32 {
     var (sum, weights) = (UInt64(0), UInt64(0))
     for (order, place) in places.enumerated() where counts[place] > 0 {
@@ -375,7 +377,7 @@ private func addressParts(of text: String) -> [Substring] {
   return words.count == 1 ? words[0].split(separator: "/") : []
 }
 
-/// The last part of a text that is a URL, if the part before it is `kind`, the letter of a kind of link; else `nil`.
+/// The last part of a URL, if the part before it is `kind`, the letter of a kind of link; `nil` for other texts.
 func linkWord(_ kind: Substring, in text: String) -> String? {
   let parts = addressParts(of: text)
   return parts.count > 1 && parts[parts.count - 2] == kind ? parts.last.map { String($0) } : nil

@@ -28,7 +28,7 @@ package struct BoardFacts: Sendable, Hashable {
 
     package func winner(of board: Square) -> Player? { x.contains(board) ? .x : o.contains(board) ? .o : nil }
 
-    /// The open boards that would complete a line of three boards for a side.
+    /// The open boards with which a side would complete a line of three boards if it won one of them.
     package func threats(of player: Player) -> SquareSet {
       Line.completions(of: self[player]).subtracting(closed)
     }

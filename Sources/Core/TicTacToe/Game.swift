@@ -34,10 +34,8 @@ package enum Termination: String, Sendable, Hashable, CaseIterable {
 package struct GameEnd: Sendable, Hashable {
   /// The result, `nil` when the game was abandoned.
   package let outcome: Outcome?
-  /// Why the game ended.
   package let termination: Termination
 
-  /// Makes an end.
   package init(outcome: Outcome?, termination: Termination) {
     (self.outcome, self.termination) = (outcome, termination)
   }
@@ -89,7 +87,6 @@ package struct Game: Sendable, Hashable {
   /// Whether the game began from the variant's start position.
   package var isFromStart: Bool { startState == VariantState(startOf: variant) }
 
-  /// Whether the game has ended.
   package var isOver: Bool { end != nil }
 
   /// The side to move.

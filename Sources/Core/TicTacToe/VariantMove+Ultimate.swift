@@ -44,7 +44,7 @@ extension VariantMove {
 }
 
 extension Ultimate.State {
-  /// The open boards that would complete a line of boards for a side and on which that side can still complete a line.
+  /// The open boards that would complete a line of boards for a side, and in which this side can still complete a line of cells.
   package func prospects(of player: Player) -> SquareSet {
     var found: SquareSet = []
     for board in Line.completions(of: boards(of: player)).subtracting(closed) {

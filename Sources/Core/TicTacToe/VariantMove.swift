@@ -103,8 +103,8 @@ extension VariantState {
     }
   }
 
-  /// The empty cells of a small board that would complete a line there for a side, if it were to move; none where
-  /// a line loses.
+  /// The empty cells of a small board with which a side would complete a line there at its next move; none in Misère, where a line
+  /// loses.
   package func winningSquares(for player: Player, on board: Int = 0) -> SquareSet {
     switch self {
     case .classic(let position): position.winningSquares(for: player)
@@ -117,8 +117,8 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The cells that may be marked now and would complete a line for a side, if it were to move. The side's oldest of three marks
-  /// does not count, as the move removes it.
+  /// The cells with which a side would complete a line at its next move. Its oldest of three marks does not count, as that move
+  /// removes it.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.oldestMark.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set

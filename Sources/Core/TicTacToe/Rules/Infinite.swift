@@ -17,7 +17,7 @@ package enum Infinite: Rules {
 
   /// A side's marks from the oldest to the newest.
   package struct Marks: Sendable, Hashable {
-    /// Four bits per mark, oldest lowest: the cell's index plus one, 0 for none.
+    /// Four bits for each mark, the oldest in the lowest bits: the cell's index plus one, 0 for none.
     package fileprivate(set) var rawValue: UInt16 = 0
 
     package var count: Int { (19 - rawValue.leadingZeroBitCount) / 4 }
@@ -69,7 +69,7 @@ package enum Infinite: Rules {
     package var key: UInt32 { UInt32(x.rawValue) | UInt32(o.rawValue) << 12 | UInt32(turn.rawValue) << 24 }
   }
 
-  /// A board with the history that the drawing rules need.
+  /// A board with the history that the rules for draws need.
   package struct State: Sendable, Hashable {
     package fileprivate(set) var board = Board()
     /// The plies played.

@@ -173,7 +173,7 @@ extension Ultimate.State {
         throw cursor.error(at: place, "the board to play in is - before the first move and after the last")
       }
       guard !closed.contains(board) else { throw cursor.error(at: place, "board \(board.name) is won or full") }
-      // One of the last mover's marks must have a place that selects the board to play in.
+      // The last move selects the board to play in, so the last mover must have a mark at this board's place on some board.
       let last = turn == .x ? o : x
       guard Square.all.contains(where: { Ultimate.board($0.index, of: last).contains(board) }) else {
         throw cursor.error(at: place, "no move of \(turn.opponent.letter) sends to board \(board.name)")

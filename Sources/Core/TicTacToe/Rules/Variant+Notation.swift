@@ -71,7 +71,7 @@ extension ByteCursor {
     guard bytes.count <= limit else { throw error(at: 0, "a position has at most \(limit) characters") }
   }
 
-  /// The side to move after these numbers of marks; throws if they cannot occur.
+  /// The side to move after these numbers of marks. Throws unless X has as many marks as O, or one more.
   func turn(afterX x: Int, o: Int) throws(NotationError) -> Player {
     guard (0...1).contains(x - o) else {
       throw error(at: 0, "\(x) X against \(o) O: X moves first and sides alternate")
