@@ -57,7 +57,7 @@ package struct Adjudication: Sendable, Hashable {
   /// Whether a rule could end a game early.
   var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
 
-  /// Adds these rules to the members of a header.
+  /// Adds these rules to the members of a file's header.
   func add(to members: inout JSONObject) {
     members.add("ending", ending == .rules ? nil : .string(ending.rawValue))
     members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))
@@ -65,7 +65,7 @@ package struct Adjudication: Sendable, Hashable {
     members.add("resign", resign.map { .string($0.text) })
   }
 
-  /// Reads the rules from the members of a header.
+  /// Reads the rules from the members of a file's header.
   init(header: JSON) throws(ArenaError) {
     if let text = header["ending"] { ending = try Ending(option: text.string ?? "") }
     if let plies = header["maxPlies"] {

@@ -156,7 +156,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BigNatural: ChanceNumber {
-  /// The least common multiple.
+  /// The least common multiple of `totals`.
   package static func commonDenominator(of totals: [UInt64]) -> BigNatural {
     totals.reduce(BigNatural(1)) { multiple, total in
       var (a, b) = (total, multiple.dividedBySmall(total).remainder)

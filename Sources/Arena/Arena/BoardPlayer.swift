@@ -66,7 +66,7 @@ struct MoveReport: Sendable, Hashable {
   }
 }
 
-/// The data of a game other than its moves.
+/// The data of a game besides its moves and its result.
 struct GameNotes: Sendable, Hashable {
   /// The reason why a forfeit or the referee ended the game; `nil` for other endings.
   var reason: String?

@@ -56,7 +56,7 @@ package struct ExactMatch: Sendable {
     return result
   }
 
-  /// The first player's mean score with X and with O, 0–1.
+  /// The first player's mean score over its games with X and its games with O, 0–1.
   package var score: Fraction {
     pentanomial.enumerated().reduce(Fraction(BigNatural(0), BigNatural(1))) {
       $0 + $1.element * Fraction(BigNatural(UInt64($1.offset)), BigNatural(4))

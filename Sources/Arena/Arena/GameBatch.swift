@@ -143,7 +143,7 @@ final class LineBuffer: @unchecked Sendable {
     bytes = larger
   }
 
-  /// Sets the end of the bytes written into space from `reserve`.
+  /// Ends a write into space from `reserve`: `end` is the address after the last byte written.
   @inline(__always)
   func advance(to end: UnsafeMutableRawPointer) {
     count = end - UnsafeMutableRawPointer(bytes.baseAddress.unsafelyUnwrapped)

@@ -6,7 +6,7 @@ import TicTacToe
 
 /// The lines of a file of games, written and read back byte for byte.
 enum GameLine {
-  /// The maximum number of bytes of a line without `start` and notes.
+  /// The maximum number of bytes of a line, apart from the member `start` and the members of the notes.
   private static let room = 112
   /// The two characters of each cell's name as one number, so that one write stores both.
   private static let names: InlineArray<9, UInt16> = .init { cell in

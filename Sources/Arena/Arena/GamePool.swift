@@ -44,7 +44,7 @@ final class GamePool: @unchecked Sendable {
   private var due: Int
   private var isHandingOut = false
   private var isCancelled = false
-  /// Whether the pool delivers no more batches.
+  /// Whether delivery has ended, because the test decided or an error occurred.
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0

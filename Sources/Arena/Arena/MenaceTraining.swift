@@ -3,7 +3,8 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Trains `menace` game by game. At intervals computes its exact results against random and perfect play with frozen boxes.
+/// Trains `menace` game by game. At intervals, computes the exact results of the current boxes against random and perfect play; the
+/// boxes do not learn meanwhile.
 package struct MenaceTraining: Sendable {
   /// A point of the learning curve.
   package struct Point: Sendable, Hashable {
@@ -26,7 +27,8 @@ package struct MenaceTraining: Sendable {
     measure()
   }
 
-  /// Plays games against the teachers in turn, and swaps sides after each game. Measures after every `interval` games.
+  /// Plays against the teachers in turn, against each one game with X and one with O. Measures the boxes after every `interval`
+  /// games and after the last game.
   package mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {

@@ -152,7 +152,8 @@ package enum Openings: Sendable, Hashable {
     case .list(let list): return list[pair % list.count].general
     case .variantList(_, let list): return list[pair % list.count]
     case .random(let plies):
-      // A constant turns the run's seed into another one, as the games use that seed: openings must not repeat the games' random numbers.
+      // The games use the random numbers of the run's seed. The constant makes another seed of it, so that openings do not repeat
+      // these numbers.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return VariantOpening(R.self, plies: plies, using: &generator)
     }

@@ -27,7 +27,7 @@ package enum PlayerSpec: Sendable, Hashable {
   package static let allowed =
     memoryless + ", mcts:BUDGET, search:BUDGET (Ultimate), menace[:FILE], adaptive, cmd:COMMAND"
 
-  /// Reads a player's name.
+  /// Reads a specification such as `menace` or `mcts:800`.
   package init(_ text: String) throws(ArenaError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let argument = parts.count > 1 ? parts[1] : nil

@@ -5,7 +5,7 @@ import TicTacToe
 
 /// The rules of a game with the table of its players: which players play the game, what each needs, and how a thread makes a player.
 protocol ArenaRules: Rules {
-  /// The entry of a player; `nil` if it does not play this game.
+  /// The entry of a player; `nil` if the player does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
 
   /// The number of boards that each side has won; `nil` in a game of one board.
@@ -174,7 +174,7 @@ extension ArenaRules {
 
   static func kind(of spec: PlayerSpec) -> PlayerKind? { entry(of: spec)?.kind }
 
-  /// Makes a player. Throws if it does not play this game, or cannot be made with this memory.
+  /// Makes a player. Throws if the player does not play this game, or cannot be made with this memory.
   static func player(of spec: PlayerSpec, with memory: PlayerMemory) throws(ArenaError) -> BoardPlayer<Self> {
     guard let entry = entry(of: spec) else { throw spec.refusal(in: variant) }
     return try entry.make(memory)
@@ -195,7 +195,7 @@ extension Variant {
 }
 
 extension PlayerSpec {
-  /// The kind of this player in a game; `nil` if it does not play that game.
+  /// The kind of this player in a game; `nil` if the player does not play the game.
   func kind(in variant: Variant) -> PlayerKind? { variant.arenaRules.kind(of: self) }
 
   /// Whether the player plays `variant`.

@@ -56,7 +56,7 @@ package final class StandalonePlayer: @unchecked Sendable {
   package func beginGame() { try? seat.client?.beginGame() }
 
   /// Chooses a move in a game that is not over; `cells` are the moves so far, `clocks` the remaining milliseconds of both sides.
-  /// `nil` if an engine crashed, made an illegal move or was late, which loses the game.
+  /// `nil` if an engine crashed, made an illegal move or was late: the engine then loses the game.
   package func move(in state: VariantState, after cells: [Cell], clocks: (own: Int, other: Int)? = nil) -> Cell? {
     if let clocks { seat.client?.setClock(clocks.own) }
     let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: Double($0.own)) } ?? .infinity)

@@ -44,14 +44,14 @@ package struct PairingStatistics: Sendable, Hashable {
   }
 }
 
-/// An Elo difference (logistic), or a bound of it if one side never scored.
+/// A logistic Elo difference, or only a bound of the difference if one side never scored.
 package enum Elo: Sendable, Hashable {
   case exactly(Double)
   /// The difference is at least this number, because the second player never scored.
   case atLeast(Double)
   /// The difference is at most this number, because the first player never scored.
   case atMost(Double)
-  /// The results do not limit the difference.
+  /// The difference is unknown: there are no games, or an end of an interval has no bound.
   case unknown
 
   /// The difference as text: `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.

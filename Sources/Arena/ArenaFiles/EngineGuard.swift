@@ -120,7 +120,7 @@ package enum EngineGuard {
     }
   }
 
-  /// The children of a process: from the kernel's list, or by searching all processes if the kernel has none.
+  /// The children of a process: from the kernel's list, or by searching all processes if the kernel keeps no such list.
   private static func children(of parent: pid_t) -> [pid_t] {
     var result: [pid_t] = []
     var isListed = false

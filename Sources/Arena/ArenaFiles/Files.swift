@@ -121,7 +121,7 @@ package final class LineReader {
     if path != "-" { try? handle.close() }
   }
 
-  /// An error for the last line read.
+  /// Makes an error that names the line read last.
   package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
 
   /// The bytes after the last complete line.

@@ -8,7 +8,7 @@ import TicTacToe
 package struct Level: MemorylessOpponent, NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// The name under which the level is shown, the name of a character.
+  /// The name of a character, under which users see the level.
   package let character: String
   /// The rates of overlooking, by kind of move.
   let rates: MistakeRates

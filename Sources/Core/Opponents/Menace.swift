@@ -127,7 +127,8 @@ package struct MenaceBoxes: Sendable {
     return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])
   }
 
-  /// The cell whose beads stand for a move in a box's position: the lowest cell to which a symmetry of this position maps the move.
+  /// The cell whose beads stand for a move in the box of the position `label`: the lowest of the cells to which the position's own
+  /// symmetries map the move.
   static func representative(of square: Square, in label: Position) -> Square {
     label.symmetries.map { $0(square) }.min() ?? square
   }

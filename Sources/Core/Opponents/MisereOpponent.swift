@@ -3,7 +3,8 @@ import TicTacToe
 
 /// A player of misère whose chances of every move are known exactly.
 package enum MisereOpponent: MemorylessOpponent, Hashable {
-  /// A player that takes a random move of a set. The player `winBlock` avoids cells that lose at once, since in misère no cell wins at once.
+  /// A player that takes a random move of its set of moves. The player `winBlock` avoids cells that lose at once, since in misère
+  /// no cell wins at once.
   case simple(SimpleOpponent)
   /// One of the six levels that users choose from.
   case level(MisereLevel)

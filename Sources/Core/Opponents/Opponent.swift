@@ -2,7 +2,7 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player that chooses a move from the position, the last move and a seeded generator, and has no other state.
+/// A player that chooses a move from the position, the last move and a seeded generator. Its own state does not change during a game.
 package protocol Opponent: Sendable {
   /// The stable name of the player, as arguments and records spell it (`random`, `perfect`, `levels:3`).
   var name: String { get }

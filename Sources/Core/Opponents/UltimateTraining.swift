@@ -74,7 +74,7 @@ package struct UltimateTraining {
     var generator = SplitMix64(seed: seed, index: UInt64(gamesPlayed))
     var state = Ultimate.start
     for _ in 0..<generator.below(UltimateTraining.opening) {
-      // No game ends within eleven plies.
+      // The outcome is ignored, since no game ends within eleven plies.
       _ = state.mark(Ultimate.moves(state).randomCell(using: &generator))
     }
     var steps: [Step] = []

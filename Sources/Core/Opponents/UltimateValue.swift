@@ -55,7 +55,7 @@ package final class UltimateValue: @unchecked Sendable {
     mark + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
   }
 
-  /// Expands the weights to tables without symmetry.
+  /// Expands the weights, which boards and lines that are images of each other share, to tables with an entry for each board and line.
   /// - Parameter weights: `weightCount` weights.
   package init(weights: [Int16]) {
     precondition(weights.count == UltimateValue.weightCount, "\(weights.count) numbers")

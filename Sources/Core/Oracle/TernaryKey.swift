@@ -1,7 +1,7 @@
 import TicTacToe
 
 extension Position {
-  /// 3⁹: the number of ways to fill each cell with nothing, X or O.
+  /// 3⁹: the number of ways to fill the nine cells, each with nothing, X or O.
   package static let keyCount = 19_683
 
   /// The board as a base-3 number with cell 0 as the lowest digit: 0 empty, 1 X, 2 O. Adding a mark raises the number.

@@ -217,7 +217,7 @@ struct LinkCoder {
   private var bytes: [UInt8] = []
   private var next = 0
   let isReading: Bool
-  /// The bytes so far before compression, given or read.
+  /// All uncompressed bytes that were written or read so far.
   private(set) var coded: [UInt8] = []
 
   /// Starts writing.

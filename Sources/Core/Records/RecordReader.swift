@@ -39,7 +39,7 @@ package struct RecordReader {
       try readTag(into: &builder)
       let end = cursor.offset
       skipRemarks()
-      // Remarks that are not followed by a tag belong to the moves.
+      // Remarks after the last tag belong to the moves: go back, so that the remarks are read with the moves.
       if cursor.peek != UInt8(ascii: "[") { cursor.offset = end }
     }
     skipBlank()

@@ -187,7 +187,7 @@ final class EngineClient: @unchecked Sendable {
     return "floods before 'readyok'"
   }
 
-  /// Sets the remaining milliseconds, if a server keeps the clock.
+  /// Sets the engine's remaining milliseconds, as counted by a match server. Has no effect if the engine plays without a clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
   /// Prepares the engine for a game, and restarts an engine that was killed. `move` reports a failure when it asks for the first
@@ -341,7 +341,7 @@ final class EngineClient: @unchecked Sendable {
     readyDeadline = nil
   }
 
-  /// Stops the engine; with `quitting` it is first asked to quit.
+  /// Stops the engine. With `quitting`, first asks the engine to quit.
   func stop(quitting: Bool = true) {
     process?.stop(quitting: quitting)
     process = nil

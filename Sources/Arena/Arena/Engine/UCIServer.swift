@@ -52,7 +52,7 @@ package struct UCIServer {
 
     /// The time control of a search.
     enum Manner: Sendable {
-      /// The move is written when the time is over.
+      /// The move is written when the search ends, at the latest when the time is over.
       case timed
       /// `go ponder`: the time starts at `ponderhit`.
       case pondering
@@ -74,7 +74,7 @@ package struct UCIServer {
       (self.generator, self.milliseconds, self.manner, self.work) = (generator, milliseconds, manner, work)
     }
 
-    /// Searches, then waits until the lines may be written, and returns them.
+    /// Searches, waits until the protocol allows the answer, and returns its lines.
     package func run() -> [String] {
       var deadline = manner == .timed ? monotonicMilliseconds() + milliseconds : .infinity
       let lines = work(&generator) {
@@ -103,7 +103,7 @@ package struct UCIServer {
     if !spec.plays(.classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
   }
 
-  /// The player as a memoryless player of Classic; `nil` if it searches. Throws for any other player.
+  /// The player if it is a memoryless player of Classic; `nil` for a searching player. Throws for a player that is neither.
   private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
     let player = try spec.memoryless(in: .classic, freezing: true)
     guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
