@@ -96,7 +96,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the settings to the members of a header, without paths: of `folder` only the last name is written.
+  /// Adds the settings to the members of a header, without paths: of the path `folder`, only the last name is written.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }

@@ -43,8 +43,8 @@ struct MeetingGraph: Sendable, Hashable {
     return copy
   }
 
-  /// The round in which each player in `order` gets the first possible opponent. Backtracks if a choice prevents a complete round.
-  /// `nil` if there is no complete round, or if more than `limit` sets of players were found that cannot be paired.
+  /// Builds a round: in the given order, each player without an opponent gets the next possible one. Goes back if a choice prevents a
+  /// complete round. `nil` if there is no complete round, or if more than `limit` sets of players were found that cannot be paired.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)
     var unpairable: Set<UInt64> = []

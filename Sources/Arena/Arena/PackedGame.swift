@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// A finished game of the arena in eight bytes. The reason of a forfeit is in `GameNotes`.
+/// A finished game of the arena in eight bytes. `GameNotes` has the reason of a forfeit or an adjudication.
 package struct PackedGame: Sendable, Hashable {
   /// The game: four bits for each move from bit 0 on, the number of moves at bit 36, the result at bit 40, the ending at bit 42.
   package private(set) var bits: UInt64

@@ -100,7 +100,7 @@ extension PlayerSpec {
     return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
-  /// The hash of a regular file of at most 1 GiB; `nil` if there is none.
+  /// The hash of a file; `nil` if the path is not a regular file of at most 1 GiB.
   private static func hash(of path: String) throws(ArenaError) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30 else { return nil }

@@ -52,7 +52,7 @@ package struct Schedule: Sendable {
     package internal(set) var pairs = 0
     var difference = 0
     package internal(set) var winner: Int?
-    /// Whether the match was still level after the extra pairs, so that the order of entry decided it.
+    /// Whether the match was still tied after the extra pairs, so that the order of entry decided it.
     package internal(set) var bySeed = false
   }
 
@@ -72,7 +72,7 @@ package struct Schedule: Sendable {
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// The maximum number of extra pairs of games in a knockout match that is level.
+  /// The maximum number of extra pairs of games in a tied knockout match.
   static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
@@ -167,7 +167,7 @@ package struct Schedule: Sendable {
     let order = standings + absent
     let left = configuration.rounds - stagesMade
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
-    // If the search in order of rank stops at its limit, search a round in any order of the players.
+    // If the search in order of rank reaches its limit, try other orders of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
     // A next round exists while every player still has at least half of the players to meet (Dirac 1952). This holds throughout if
     // at most half as many rounds as players are played. In a longer tournament, play this round only if the rounds after it can be

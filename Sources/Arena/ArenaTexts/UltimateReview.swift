@@ -62,7 +62,8 @@ struct UltimateReview {
   struct Entry {
     let mover: Player
     let cell: Cell
-    /// The move that the search prefers (`best`, perhaps the played one), and the mover's expected score after it, 0–1 (`before`).
+    /// `best`: the move that the search prefers, perhaps the played one. `before`: the mover's expected score after the preferred
+    /// move, 0–1.
     let best: Cell
     var before = 0.0
     /// The expected score of the mover after the played move, 0–1.
@@ -125,7 +126,7 @@ struct UltimateReview {
     return ((1 + (state.turn == player ? score : -score)) / 2, move.proof != .none)
   }
 
-  /// The index of the move with the greatest loss, if that is at least the threshold.
+  /// The index of the move with the greatest loss, if this loss is at least the threshold.
   var worst: Int? {
     entries.indices.filter { entries[$0].loss >= UltimateReview.threshold }.max { entries[$0].loss < entries[$1].loss }
   }

@@ -7,7 +7,7 @@ package enum WriteFault: Error, Sendable, Hashable {
   case other
 }
 
-/// The file functions of a platform: those of a disk, or of a browser's store.
+/// The file functions of a platform, for a disk or for a browser's store.
 package struct FileFunctions: Sendable {
   /// A file's bytes; `nil` if it cannot be read.
   package var read: @Sendable (_ path: String) -> [UInt8]? = { _ in nil }
@@ -29,7 +29,7 @@ package struct FileFunctions: Sendable {
 /// Locks on files, by path, so that two windows or two browser tabs never write the same game. The system releases a lock when the
 /// window that holds it closes or crashes.
 package struct FileLocks: Sendable {
-  /// Takes the lock on a path; returns true also if this window holds it already, false if another window holds it.
+  /// Takes the lock on a path. Returns true if this window took the lock now or holds it already, false if another window holds it.
   package let take: @Sendable (_ path: String) -> Bool
   package let release: @Sendable (_ path: String) -> Void
 

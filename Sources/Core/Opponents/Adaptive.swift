@@ -57,7 +57,8 @@ package struct Adaptive: LearningOpponent {
     Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
-  /// The chance that the other player errs in a position, by the replies counted there plus one for each legal reply (Laplace smoothing).
+  /// The chance that the other player errs in a position, estimated from the replies counted in this position, with one added for
+  /// each legal reply (Laplace smoothing).
   private func errorRate(in position: Position) -> Double {
     guard position.outcome == nil else { return 0 }
     let keeping = Solver.shared.valuePreservingMoves(in: position)

@@ -158,7 +158,8 @@ extension UltimateValue {
 extension UltimateValue {
   /// Evaluates every move of a live state for the side that makes it, in the order of the set.
   ///
-  /// The unchanged part is summed once; each move then changes one board, the lines through it and the boards open to the other side.
+  /// Sums the weights of the position once. For each move, adds only the changes: those of one board, of the lines through this
+  /// board, and of the boards open to the other side.
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount

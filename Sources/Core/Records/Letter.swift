@@ -150,8 +150,8 @@ package struct Letter: Sendable, Hashable {
     guard self.record == record, isPossible else { throw foreign }
   }
 
-  /// Whether the letter can be genuine: the sender of a draw offer made the last move, and a game ended without a move was resigned
-  /// by the side to move or agreed a draw.
+  /// Whether a player can have written the letter. An open draw offer must come from the side that made the last move. A game that
+  /// ended without a move must have ended by resignation of the side to move, or by agreement.
   private var isPossible: Bool {
     if let offer = game.drawOffer { return !game.isOver && !game.cells.isEmpty && offer == sender }
     guard let end = game.end, isEndedByHand else { return true }

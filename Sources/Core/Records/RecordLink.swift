@@ -100,7 +100,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the comments of a record, or reads them into it; `false` beyond the limits.
+  /// Writes the comments of a record, or reads them into it; `false` if the comments exceed a limit of records.
   fileprivate mutating func code(commentsOf record: inout Record) -> Bool {
     let comments = record.comments
     guard let count = code(count: comments.count, .comments, atMost: Record.Limit.comments) else { return false }
@@ -116,7 +116,8 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the times, frames and bars of a record, or reads them into it; `false` beyond the limits or the number of moves.
+  /// Writes the times, frames and bars of a record, or reads them into it; `false` if a number exceeds its limit, or if there are
+  /// more entries than the moves allow.
   fileprivate mutating func code(numbersOf record: inout Record) -> Bool {
     guard let count = code(count: record.times.count, .times, atMost: record.game.cells.count) else { return false }
     var times = isReading ? [Record.MoveTimes](repeating: .init(), count: count) : record.times
@@ -163,7 +164,8 @@ extension LinkCoder {
     return code(step.map { ($0 << 1 ^ $0 >> 63) & .max }, column).map { last &+ ($0 >> 1 ^ -($0 & 1)) }
   }
 
-  /// Codes an optional number ≥ 0, plus one, in groups of seven bits, lowest first; bit 7 means that more follow. 0 codes `nil`.
+  /// Codes an optional number ≥ 0: as the number plus one, or as 0 for `nil`. Each byte has seven bits, the lowest first; bit 7
+  /// means that another byte follows.
   mutating func code(_ number: Int64?, _ column: Column) -> Int64? {
     var rest = number.map { UInt64($0) + 1 } ?? 0
     var (value, shift) = (UInt64(0), UInt64(0))

@@ -108,7 +108,7 @@ package struct Game: Sendable, Hashable {
   /// Marks a cell of a 3×3 board.
   package mutating func play(_ square: Square) throws(RuleViolation) { try play(Cell(rawValue: square.rawValue)) }
 
-  /// Ends the game with a loss of `player`, by resignation or on time.
+  /// Ends the game with a loss of `player`, for example by resignation or on time.
   package mutating func lose(_ player: Player, by termination: Termination) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
     finish(GameEnd(outcome: .win(player.opponent), termination: termination))

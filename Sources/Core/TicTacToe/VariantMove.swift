@@ -47,13 +47,14 @@ package struct VariantMove: Sendable, Hashable {
   /// Whether the mover has two or more threats after the move and had fewer before.
   package var isFork: Bool { threats.count >= 2 && before.winningSquares(for: mover, on: board).count < 2 }
 
-  /// Whether the move lost value; in Ultimate, whether it lets the opponent win at once although another move would not have.
+  /// Whether the move lost value. In Ultimate: whether the opponent can now win at once, and another move would have prevented this.
   package var isMistake: Bool {
     if case .ultimate(let state) = after { return state.isGiven && savingMoves(most: 1) > 0 }
     return values.map { $0.after < $0.before } ?? false
   }
 
-  /// Whether the mover had two or more moves, of which only this move kept the value or, in Ultimate, did not lose at once.
+  /// Whether the mover had two or more moves and only this move kept the value. In Ultimate: only after this move the opponent
+  /// cannot win at once.
   package var isOnlyMove: Bool {
     if case .ultimate(let state) = after {
       return !state.isGiven && before.moves.count >= 2 && savingMoves(most: 2) == 1

@@ -218,8 +218,8 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Requests a move. An engine that answers anything except a legal move in time is killed and loses the game. `start` is the
-  /// position in which the game began, `nil` for the normal start.
+  /// Requests a move. Kills an engine that does not answer with a legal move in time; the engine then loses the game. `start` is
+  /// the position in which the game began, `nil` for the normal start.
   func move<R: Rules>(
     _ rules: R.Type, _ start: String?, _ cells: [Cell], _ state: R.State, otherClock: Double?
   ) -> Result<(Cell, MoveReport), EngineLoss> {

@@ -14,7 +14,7 @@ extension Variant {
   /// The maximum of `--openings random:N`: with more plies some games would be over.
   var randomPlies: Int { isOneBoard ? 4 : 16 }
 
-  /// The random plies of the openings of `compare`, unless its options name others.
+  /// The number of random plies in the openings of `alina-arena compare`, if no option chooses the openings.
   package var comparedPlies: Int { isOneBoard ? 2 : 4 }
 
   /// The name in UCI's option `UCI_Variant`.
