@@ -195,7 +195,7 @@ package struct Fraction: Sendable, Hashable, CustomStringConvertible {
     Fraction(a.numerator * b.numerator, a.denominator * b.denominator)
   }
 
-  /// The value, rounded.
+  /// The fraction as a `Double`, rounded.
   package var double: Double {
     // Divide numerator and denominator by the same power of two, so that both fit into the range of `Double`.
     let excess = max(numerator.bitWidth, denominator.bitWidth) - 960

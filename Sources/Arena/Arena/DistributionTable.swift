@@ -10,7 +10,7 @@ package final class DistributionTable: Sendable {
   /// The moves of a state. Moves with equal chances are common; drawing one of them needs no scan of weights.
   private struct Row {
     var total: UInt64
-    /// The cells of the moves as four-bit digits, in order.
+    /// The cells of the moves in reading order, as four-bit digits from the lowest digit on.
     var cells: UInt64
     /// The index of the first weight in `weights`; −1 if all weights are 1.
     var weights: Int32

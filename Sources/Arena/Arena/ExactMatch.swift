@@ -15,7 +15,7 @@ package struct ExactMatch: Sendable {
     /// The mean number of moves.
     package let meanPlies: Fraction
 
-    /// Counts all games that the two players can play.
+    /// Computes the result from all games that the two players can play.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
       // The common denominator of all chances is the product of the denominators of all plies. `rest[ply]` is the product of those
@@ -41,7 +41,7 @@ package struct ExactMatch: Sendable {
   /// The result if the first player has O.
   package let asO: Seating
 
-  /// Counts the games with `a` as X and with `b` as X.
+  /// Computes the results with `a` as X and with `b` as X.
   package init(a: any MemorylessOpponent, b: any MemorylessOpponent, solver: Solver = .shared) {
     asX = Seating(x: a, o: b, solver: solver)
     asO = Seating(x: b, o: a, solver: solver)

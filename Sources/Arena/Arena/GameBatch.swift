@@ -90,7 +90,7 @@ final class GameBatch: @unchecked Sendable {
   /// Drops the games from index `end` on.
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 
-  /// Counts the games. `pairings` is the number of pairings in the stage.
+  /// Counts the games by length, and the pairs of games by results. `pairings` is the number of pairings in the stage.
   func counted(pairings: Int) -> Summary {
     let slots = min(pairings, (indices.count + 1) / 2)
     var summary = Summary(pairs: .init(repeating: 0, count: 9 * slots))

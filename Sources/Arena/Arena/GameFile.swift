@@ -135,7 +135,7 @@ enum GameLine {
     }
     guard let (ending, notes) = notes(in: json, plies: moves.cells.count) else { return nil }
     let game = PackedGame(variantMoves: moves.cells.count, outcome: outcome, ending: ending)
-    // Accept only lines exactly as this program writes them.
+    // Write the game again: only a line that is exactly as this program writes it is valid.
     let again = LineBuffer(capacity: 256)
     write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
     guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -228,7 +228,7 @@ enum GameLine {
       }
       content.notes = notes ?? GameNotes()
       content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-      // Accept only lines exactly as this program writes them.
+      // Write the game again: only a line that is exactly as this program writes it is valid.
       let again = LineBuffer(capacity: 256)
       write(index: index, x: x, o: o, start: start, game: content.game, notes: content.notes, to: again)
       guard again.written.dropLast().elementsEqual(line) else { return nil }

@@ -57,7 +57,7 @@ final class GamePool: @unchecked Sendable {
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // A batch of slow games is a single pair of games.
+    // Games of engines and of searches are slow. Each of their batches is a single pair of games.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
@@ -172,7 +172,7 @@ final class GamePool: @unchecked Sendable {
     leave()
   }
 
-  /// Counts the end of a thread; the last thread signals `ended`.
+  /// Notes that a thread has ended; the last thread signals `ended`.
   private func leave() {
     condition.withLock {
       running -= 1

@@ -63,7 +63,7 @@ package struct Rating: Sendable, Hashable {
       let score = strength[result.a] / (strength[result.a] + strength[result.b])
       join(&curvature, result.a, result.b, games[result.a][result.b] * score * (1 - score))
       let estimate = result.statistics.estimate
-      // A pair of games is worth two points.
+      // An observation is a pair of games, worth two points, if there are five counts; otherwise it is a single game.
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }

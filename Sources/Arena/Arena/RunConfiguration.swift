@@ -51,7 +51,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
     /// A file that a word of the specification names.
     package struct File: Sendable, Hashable {
-      /// The number of the word, from 0.
+      /// The index of this word among the words of the specification, from 0.
       package var word: Int
       /// The hash of the file's content.
       package var sha256: String
@@ -178,7 +178,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// The header as one line of JSON, without the line end.
   package var headerLine: String {
-    // The checksum shows whether the header was edited.
+    // Add a checksum, which shows whether the header was edited.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text

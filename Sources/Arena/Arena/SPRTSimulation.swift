@@ -15,7 +15,7 @@ package struct SPRTSimulation: Sendable {
   }
 
   private let test: SPRT
-  /// The cumulative chances of 0, ½, 1, 1½ and 2 points.
+  /// The cumulative chances that a pair of games brings 0, ½, 1, 1½ and 2 points.
   private let sums: [Double]
 
   /// Prepares tests with these probabilities of 0, ½, 1, 1½ and 2 points for a pair of games.

@@ -25,7 +25,7 @@ struct ScheduledGame: Sendable {
   /// The number of the game's pairing in the stage.
   var pairing: Int
   var opening: Int
-  /// Whether the second player has X.
+  /// Whether the pairing's second player has X.
   var isSwapped: Bool
   var x: Int
   var o: Int
@@ -84,7 +84,7 @@ package struct Schedule: Sendable {
     unmet = MeetingGraph(complete: count + count % 2)
   }
 
-  /// The number of games; `nil` if it depends on results.
+  /// The number of games; `nil` if the number depends on results.
   static func totalGames(_ configuration: RunConfiguration) -> Int? {
     let count = configuration.entrants.count
     switch configuration.format {

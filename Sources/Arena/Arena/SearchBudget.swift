@@ -32,7 +32,7 @@ package enum SearchBudget: Sendable, Hashable {
     }
   }
 
-  /// The budget as `init` reads it.
+  /// The budget as text, in the form that `init` reads.
   var text: String {
     switch self {
     case .simulations(let count): "\(count)"

@@ -63,7 +63,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     return seat.move(state, cells, &generator, clocks.map { Double($0.other) }, deadline)
   }
 
-  /// Ends a game, from which a learning player learns.
+  /// Ends a game; a learning player learns from this game.
   package func endGame(_ cells: [Cell], as side: Player, outcome: Outcome?) {
     seat.client?.endGame()
     seat.learn(cells, side, outcome)

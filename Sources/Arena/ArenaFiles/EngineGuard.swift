@@ -131,7 +131,7 @@ package enum EngineGuard {
     }
     if isListed { return result }
     return numbers(in: "/proc").filter { pid in
-      // PID (NAME) STATE PARENT …; the name may contain anything, including brackets.
+      // The file has the form `PID (NAME) STATE PARENT …`. NAME may contain anything, including brackets.
       guard let text = contents("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
       return text[end...].split(separator: " ").dropFirst(2).first == "\(parent)"
     }

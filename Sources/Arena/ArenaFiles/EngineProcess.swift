@@ -62,7 +62,7 @@ package final class EngineProcess {
   private var isOpen = true
   private let tick = ReadTick()
 
-  /// Starts `guardExecutable guard -- command…`.
+  /// Starts the guard, which starts the engine: `guardExecutable guard -C FOLDER -- command…`.
   package init(_ launch: Launch, _ stop: StopSignal) throws(ArenaError) {
     (stopSignal, trace, player) = (stop, launch.trace, launch.player)
     // Ignore SIGPIPE: a write to an engine that has closed its input then returns an error and does not end the arena.

@@ -10,7 +10,7 @@ public enum JSON: Sendable, Hashable {
   case array([JSON])
   case object(JSONObject)
 
-  /// A whole number.
+  /// Makes a whole number.
   package static func int(_ value: Int) -> JSON { .int(Int64(value)) }
 
   /// The value if it is a string, else `nil`.
@@ -63,7 +63,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
     self = .object(JSONObject(fields: fields.map { .init(name: $0, value: $1) }))
   }
 
-  /// A string.
+  /// Makes a string.
   public init(stringLiteral value: String) { self = .string(value) }
 }
 

@@ -252,7 +252,7 @@ package struct JSONParser {
   }
 
   private func utf8(_ raw: UnsafeRawBufferPointer) throws(JSONError) -> String {
-    // Most strings are ASCII, which is always valid UTF-8.
+    // ASCII, which most strings are, is always valid UTF-8 and needs no further check.
     if raw.allSatisfy({ $0 < 0x80 }) { return String(decoding: raw, as: UTF8.self) }
     guard let text = String(validating: raw.bindMemory(to: UInt8.self), as: UTF8.self) else { throw error(.badString) }
     return text

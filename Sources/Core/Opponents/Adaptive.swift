@@ -25,7 +25,6 @@ package struct Adaptive: LearningOpponent {
     habits = [UInt16](repeating: 0, count: Position.keyCount * 9)
   }
 
-  /// `adaptive`.
   package var name: String { "adaptive" }
 
   /// With the chance `strength` draws a strong move, otherwise any legal move. If `strength` is negative, draws a move that gives
@@ -36,7 +35,7 @@ package struct Adaptive: LearningOpponent {
       .draw(using: &generator)
   }
 
-  /// A player with the current share and habits that no longer learns.
+  /// A copy of the player with the current share and habits. The copy does not learn.
   package var frozen: FrozenPlayer {
     FrozenPlayer(name: "adaptive:frozen") { (position, _) in
       MoveDistribution(

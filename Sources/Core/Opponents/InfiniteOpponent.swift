@@ -87,7 +87,7 @@ package struct InfiniteLevel: NumberedLevel {
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
     // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
-    // the chances from before it was added apply.
+    // the chances built before that kind was added apply.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

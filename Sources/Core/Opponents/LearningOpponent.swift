@@ -6,6 +6,6 @@ package protocol LearningOpponent: Opponent {
   /// Learns from a finished game played as `side`; `outcome` is `nil` for an abandoned game.
   mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?)
 
-  /// A copy of the player in its current state that no longer learns.
+  /// A copy of the player in its current state. The copy does not learn.
   var frozen: FrozenPlayer { get }
 }

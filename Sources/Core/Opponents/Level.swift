@@ -10,7 +10,7 @@ package struct Level: MemorylessOpponent, NumberedLevel {
   package let number: Int
   /// The name of a character, under which users see the level.
   package let character: String
-  /// The rates of overlooking, by kind of move.
+  /// For each kind of move, how often the level overlooks such moves.
   let rates: MistakeRates
 
   /// The six levels, weakest first.
@@ -64,21 +64,21 @@ extension NumberedLevel {
 /// For each kind of move, how many of twenty such moves a level overlooks: the lower bound for cells beside the last move's cell, the
 /// upper bound for other cells.
 struct MistakeRates: Sendable, Hashable {
-  /// Completing the level's own line.
+  /// How many of twenty chances to complete its own line the level overlooks.
   var win: ClosedRange<Int>
-  /// Blocking the other side's line.
+  /// How many of twenty chances to block the other side's line the level overlooks.
   var block: ClosedRange<Int>
-  /// Making two threats at once.
+  /// How many of twenty chances to make two threats at once the level overlooks.
   var fork: ClosedRange<Int>
-  /// Preventing the other side's fork by a quiet move.
+  /// How many of twenty chances to prevent the other side's fork by a quiet move the level overlooks.
   var enemyFork: ClosedRange<Int>
-  /// Choosing a good move in the first two plies; the same for all cells.
+  /// How many of twenty chances for a good move in the first two plies the level overlooks; the same for all cells.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
     // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
-    // the chances from before it was added apply.
+    // the chances built before that kind was added apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {

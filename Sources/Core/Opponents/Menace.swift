@@ -18,7 +18,6 @@ package struct Menace: LearningOpponent {
   /// The beads added for a win or a draw and removed for a loss.
   package static let rewards = (win: 3, draw: 1, loss: -1)
 
-  /// `menace`.
   package var name: String { "menace" }
 
   /// Fills every box as Michie did: 4, 3, 2 and 1 beads of each colour at the side's first to fourth move.
@@ -77,7 +76,7 @@ package struct Menace: LearningOpponent {
     }
   }
 
-  /// A player with the current beads that no longer learns.
+  /// A copy of the player with the current beads. The copy does not learn.
   package var frozen: FrozenPlayer {
     FrozenPlayer(name: "menace:frozen") { (position, _) in distribution(in: position) }
   }

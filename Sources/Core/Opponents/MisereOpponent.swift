@@ -42,7 +42,7 @@ package struct MisereLevel: NumberedLevel {
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
     // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
-    // the chances from before it was added apply.
+    // the chances built before that kind was added apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -10,7 +10,7 @@ package final class UltimatePlayouts {
   /// By board, the random cell to mark at the next move on that board. The cell is chosen when the board changes, so that the next
   /// ply need not wait for the random number.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
-  /// 1 for masks that contain a line, else 0.
+  /// By mask of cells: 1 if the mask contains a line, else 0.
   private let lines = UnsafeMutablePointer<UInt8>.allocate(capacity: 512)
   /// By mask of occupied cells: the empty cells in order, four bits each, and their number in the top four bits.
   private let empties = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)

@@ -54,7 +54,7 @@ package struct UltimateTraining {
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
 
-  /// The current weights, scaled and rounded.
+  /// The current weights, in units of 1/`UltimateValue.scale` and rounded.
   package var rounded: [Int16] {
     weights.map { Int16(max(-32_767, min(32_767, ($0 * Float(UltimateValue.scale)).rounded()))) }
   }
@@ -96,7 +96,7 @@ package struct UltimateTraining {
       steps.append(step)
       outcome = state.mark(chosen)
     }
-    // The result for the side that made the last move.
+    // The result for the side that made the last move, which has won or drawn.
     learn(from: steps, result: outcome == .draw ? 0 : 1)
     gamesPlayed += 1
   }

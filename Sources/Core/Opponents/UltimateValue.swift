@@ -28,7 +28,7 @@ package final class UltimateValue: @unchecked Sendable {
   let lines: UnsafeMutablePointer<Int16>
   /// By base-3 key, the board's status.
   let boardClasses: UnsafeMutablePointer<UInt8>
-  /// By mask, the base-3 key of X's marks.
+  /// By mask of cells, the base-3 key of a board with X's marks in these cells.
   let keys: UnsafeMutablePointer<Int32>
   /// The values of sums of weights, in steps of sixteen units of a sum; `value(ofSum:)` reads them.
   private let valueTable: UnsafeMutablePointer<Float>

@@ -35,7 +35,7 @@ package struct DailyBoard: Sendable, Hashable {
 
   package init(day: Int, date: String = "") {
     (self.day, self.date) = (day, date)
-    // Day 0 was a Thursday.
+    // Day 0 was a Thursday; weekdays count from 0 for Monday.
     let weekday = (day + 3) % 7
     var random = SplitMix64(seed: 0xA11A_DA17, index: UInt64(day))
     switch weekday {

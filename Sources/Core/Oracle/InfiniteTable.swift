@@ -146,7 +146,7 @@ extension InfiniteTable {
   /// The working memory of the analysis.
   private struct Work {
     var values = [Int8](repeating: 0, count: boardCount)
-    /// By board, the numbers of its successors, ended by −1.
+    /// By board, the numbers of the boards that its moves lead to. Ended by −1 if there are fewer than nine.
     var next = [Int32](repeating: -1, count: boardCount * width)
     /// The reachable boards in order of discovery.
     var reached: [Int32] = []

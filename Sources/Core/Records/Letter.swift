@@ -16,7 +16,7 @@ package struct Letter: Sendable, Hashable {
   /// The limits of texts in grapheme clusters.
   package enum Limit {
     package static let words = 80
-    /// The longest name of a guest on a server.
+    /// The longest name, which is that of a guest on a server.
     package static let name = 20
     /// The most bytes of a text for each of its clusters, since a single cluster can have any number of combining marks.
     static let bytesPerCluster = 8

@@ -52,7 +52,7 @@ extension Record {
       decoder.code(movesOf: &record), decoder.code(commentsOf: &record), decoder.code(numbersOf: &record),
       record.link == link
     else { throw .damagedLink }
-    // The text parser checks everything a record may contain.
+    // Parse the record's text again: the text parser checks everything that a record may contain.
     self = try Record(text: record.text, variants: Variant.allCases)
   }
 }
@@ -321,7 +321,7 @@ struct LinkCoder {
     return low + UInt32((UInt64(high - low) * chance) >> 16)
   }
 
-  /// Outputs the leading bytes on which both ends of the interval agree.
+  /// Removes the leading bytes that are equal at both ends of the interval: writes them, or reads as many new bytes.
   private mutating func shift() {
     while (low ^ high) >> 24 == 0 {
       if isReading { window = window << 8 | UInt32(take()) } else { bytes.append(UInt8(high >> 24)) }

@@ -1,4 +1,4 @@
-/// The rule that a refused command would break.
+/// The rule that a refused move or other action would break.
 package enum RuleViolation: Error, Sendable, Hashable {
   case gameIsOver
   /// The cell is marked already or may not be marked now.

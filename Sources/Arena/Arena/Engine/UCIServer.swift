@@ -8,7 +8,7 @@ import TicTacToe
 ///
 /// The engine writes moves in Alina's notation until the client sends cutechess-cli's notation or the option `UCI_Variant`.
 package struct UCIServer {
-  /// The caller's action after a line.
+  /// The action that the caller must take after a line.
   package enum Action {
     /// Write these lines and continue reading.
     case reply([String])
@@ -271,7 +271,7 @@ package struct UCIServer {
   /// Formats a score between −1 and 1 for an `info` line.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
-  /// Takes over the random generator as the search has left it.
+  /// Takes over the search's random generator, so that the next search continues its sequence.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
   /// Whether the player uses the solver's table, so that the exact value of the position may be reported.
