@@ -43,7 +43,7 @@ struct MeetingGraph: Sendable, Hashable {
     return copy
   }
 
-  /// Builds a round: in the given order, each player without an opponent gets the next possible one. Goes back if a choice prevents a
+  /// Builds a round: in the given order, each player without an opponent gets the next possible opponent. Goes back if a choice prevents a
   /// complete round. `nil` if there is no complete round, or if more than `limit` sets of players were found that cannot be paired.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)

@@ -27,8 +27,8 @@ package struct MenaceTraining: Sendable {
     measure()
   }
 
-  /// Plays against the teachers in turn, against each one game with X and one with O. Measures the boxes after every `interval`
-  /// games and after the last game.
+  /// Plays against the teachers in turn: two games against each, one with X and one with O. Measures the boxes after every
+  /// `interval` games and after the last game.
   package mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {

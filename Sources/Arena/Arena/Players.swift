@@ -13,7 +13,7 @@ final class Players: @unchecked Sendable {
   private let tables: [DistributionTable?]
   /// The value function of Ultimate, if a player needs it.
   fileprivate let ultimateValue: UltimateValue?
-  /// For each entrant, the learning player of which every pairing gets a copy at its start; `nil` for other players.
+  /// For each entrant, the learning player as it is at the start of the run; each pairing plays with a copy. `nil` for other players.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]

@@ -10,7 +10,7 @@ struct Stage: Sendable {
   var firstGame: Int
   /// The number of the stage's first round. In a round each pairing plays one pair of games. The round's number selects the opening.
   var firstRound: Int
-  /// The pairings. They take turns: each pair of games belongs to the pairing after that of the previous pair.
+  /// The pairings, which take turns: the first pair of games belongs to the first pairing, the next pair to the next pairing, and so on.
   var pairings: [Pairing]
   /// The number of rounds, which is the number of pairs of games in each pairing.
   var rounds: Int

@@ -100,8 +100,8 @@ package struct MenaceBoxes: Sendable {
 
   /// The boxes' canonical positions, ordered by ply and base-3 key.
   package let boxes: [Position]
-  /// By base-3 key of any position: the number of its box · 8 + the number of the symmetry that maps it to the box's position. −1
-  /// for positions without a box.
+  /// By base-3 key of a position: 8 · the number of the position's box + the number of the symmetry that maps the position to the
+  /// box's position. −1 for positions without a box.
   private let index: [Int16]
 
   private init() {

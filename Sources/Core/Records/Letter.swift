@@ -16,9 +16,9 @@ package struct Letter: Sendable, Hashable {
   /// The limits of texts in grapheme clusters.
   package enum Limit {
     package static let words = 80
-    /// The longest name, which is that of a guest on a server.
+    /// The most grapheme clusters of a name, as many as of a guest's name on a server.
     package static let name = 20
-    /// The most bytes of a text for each of its clusters, since a single cluster can have any number of combining marks.
+    /// The most bytes of a text for each cluster that it may have, since a single cluster can have any number of combining marks.
     static let bytesPerCluster = 8
     /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000
@@ -59,7 +59,8 @@ package struct Letter: Sendable, Hashable {
 
   package mutating func write(_ text: String) { words = Letter.line(text, atMost: Limit.words) }
 
-  /// Converts a text to one line. Removes control characters, and marks that change the direction of the text around them.
+  /// Converts a text to one line: replaces control characters by blanks, removes marks that change the direction of the text around
+  /// them, and cuts the line after `count` characters.
   private static func line(_ text: String, atMost count: Int) -> String {
     let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       switch scalar.value {
@@ -146,7 +147,8 @@ package struct Letter: Sendable, Hashable {
     (self.id, game) = (id, record.game)
     for player in Player.allCases { self[player] = record[player: player] ?? "" }
     write(record[tag: Letter.wordsTag] ?? "")
-    // Refuse a record that differs from this letter's record: it has times or other tags, or writes the number or texts in another way.
+    // Refuse a record that differs from the record of this letter: one with times or other tags, or with another spelling of the
+    // number or the texts.
     guard self.record == record, isPossible else { throw foreign }
   }
 

@@ -118,8 +118,8 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The cells with which a side would complete a line at its next move. Its oldest of three marks does not count, as that move
-  /// removes it.
+  /// The cells with which a side would complete a line at its next move. The side's oldest of three marks does not count, as that
+  /// move removes this mark.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.oldestMark.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set
