@@ -109,7 +109,7 @@ package struct EngineSettings: Sendable, Hashable {
     members.add("time", time?.json)
   }
 
-  /// Reads the settings from the members of a header; `nil` if a member is wrong.
+  /// Reads the settings from the members of a header; `nil` if the time limit is wrong.
   init?(_ json: JSON) {
     func list(_ name: String) -> [Setting] {
       (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }

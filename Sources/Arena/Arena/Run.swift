@@ -223,8 +223,8 @@ struct GameCounter {
   }
 }
 
-/// Counts the games of a stage that a file already contains, and checks players, opening, moves and result of each. Alina's own
-/// players play their games again, so that a changed file or program is noticed and learners have learnt from the games.
+/// Counts the games of a stage that a file already contains, and checks players, opening, moves and result of each. A game whose players
+/// neither are engines nor search is played again, so that a changed file or program is noticed. Learners learn from each game.
 struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
@@ -287,7 +287,7 @@ struct Replay {
     }
   }
 
-  /// Checks a game by its rules. If neither player is an engine or searches, plays the game again and compares.
+  /// Checks a game by its rules. If neither player is an engine or searches, plays the game again and compares both games.
   private func check<R: ArenaRules>(
     _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {

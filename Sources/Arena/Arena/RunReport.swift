@@ -40,7 +40,8 @@ package struct RunReport: Sendable {
   /// The games that engines lost by faults, counted by player and kind of fault, in the order in which these first occurred.
   /// `reason` is the reason in the first such game. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
-  /// For each player, the number of moves over the time limit but within its margin, and the longest of these moves in milliseconds.
+  /// For each player with moves that exceeded the time limit but not its margin: their number, and the greatest excess in
+  /// milliseconds (`most`).
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
   /// Players by rank with their points, in formats with more than two players.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []

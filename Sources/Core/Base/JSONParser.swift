@@ -25,7 +25,7 @@ package struct JSONParser {
   private let maxDepth: Int
   private var i = 0
 
-  /// Parses a whole line; O(n). Allocates for strings longer than 15 bytes and for arrays.
+  /// Parses a whole line; O(n). Allocates for strings longer than 15 bytes, and for arrays and objects that are not empty.
   package static func parse(_ bytes: UnsafeRawBufferPointer, maxDepth: Int) throws(JSONError) -> JSON {
     var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
     parser.skipSpace()

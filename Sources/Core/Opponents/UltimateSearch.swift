@@ -99,7 +99,8 @@ package final class UltimateSearch {
     used = 0
   }
 
-  /// Runs the simulations, fewer if `isStopped` or a proof ends them, and returns the most visited move that is not a proven loss.
+  /// Runs the simulations, fewer if `isStopped` or a proof ends them. Returns a proven win, else the most visited move; proven
+  /// losses come last.
   package func bestMove(
     in state: Ultimate.State, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Cell {
