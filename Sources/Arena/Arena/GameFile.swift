@@ -151,7 +151,7 @@ enum GameLine {
     }
   }
 
-  /// The result and notes of a game; `nil` if a member is invalid.
+  /// The ending and the notes of a game; `nil` if a member is invalid.
   private static func notes(in json: JSON, plies: Int) -> (PackedGame.Ending, GameNotes?)? {
     var ending = PackedGame.Ending.normal
     switch json["termination"]?.string {
@@ -222,7 +222,7 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // Only the lines of engines' games have more members. Such lines are rare, so the slower general parser suffices.
+      // Only games with engines, and games that the referee ended, have more members. They are rare, so the slower general parser suffices.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }

@@ -256,8 +256,8 @@ extension SPRT {
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
-  /// The log-likelihood ratio of counts of equally spaced scores: the likeliest distribution with the mean of `elo1`
-  /// against the likeliest with the mean of `elo0`.
+  /// The log-likelihood ratio of counts of equally spaced scores: the likeliest distribution with the difference `elo1` against the
+  /// likeliest distribution with the difference `elo0`.
   ///
   /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
   package func llr(counts: [Int]) -> Double {

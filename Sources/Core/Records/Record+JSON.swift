@@ -99,7 +99,8 @@ extension Record {
     do {
       try self.init(text: "\(text) \(result)", variants: variants)
     } catch {
-      // `alina-arena run --ending boards` gives a win to the side with more boards; the record has a draw, as in the rules.
+      // In a game adjudicated by `alina-arena run --ending boards`, the side with more boards wins although the rules call a draw.
+      // The record has the draw.
       guard json["termination"]?.string == "adjudication",
         let drawn = try? Record(text: "\(text) 1/2-1/2", variants: variants), drawn.game.end?.termination == .normal
       else { throw refuse(error.message) }
