@@ -15,7 +15,7 @@ package final class EngineTrace: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Logs lines: `>` to the engine, `<` from it. Write errors are ignored.
+  /// Logs lines: `>` to the engine, `<` from the engine. Write errors are ignored.
   func note(_ player: Int, _ direction: Character, _ lines: String) {
     let time = String(format: "%.3f", monotonicMilliseconds() - begun)
     let text = lines.split(separator: "\n").map { "\(time) \(player) \(direction) \($0)\n" }.joined()

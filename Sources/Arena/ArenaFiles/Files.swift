@@ -31,7 +31,7 @@ package func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] 
   return Array(data)
 }
 
-/// Writes a file atomically: if it fails, the file keeps its old content.
+/// Writes a file atomically: if the write fails, the file keeps its old content.
 package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(ArenaError) {
   do throws(AtomicFile.Refusal) { try AtomicFile.write(Array(bytes), to: path) } catch {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.number)

@@ -112,8 +112,8 @@ package final class UltimatePlayouts {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a random empty cell: draws the cell's rank (from 0) among all empty cells of open boards. The boards before the cell's
-  /// board are those whose cumulative number of empty cells (of the board and all earlier boards) is at most the rank; counts them.
+  /// The board of a random empty cell. Draws the cell's rank (from 0) among all empty cells of open boards, and counts the boards before
+  /// the cell's board. These are the boards up to which the number of empty cells, cumulative from the first board, is at most the rank.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones

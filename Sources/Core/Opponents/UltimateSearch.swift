@@ -129,7 +129,7 @@ package final class UltimateSearch {
     return children(of: node).max { nodes[$0].visits < nodes[$1].visits }.map { Cell(rawValue: nodes[$0].cell) }
   }
 
-  /// Runs simulations of a live state; continues the kept tree if the state is in it.
+  /// Runs simulations of a live state. If the kept tree contains the state, continues that tree.
   package func search(
     _ state: Ultimate.State, seed: UInt64, simulations: Int, isStopped: () -> Bool = { false }
   ) {
@@ -189,7 +189,7 @@ package final class UltimateSearch {
       }
       read += 1
     }
-    // Exchanges the buffers without `swap`, whose exclusive access would add run-time checks to every other access to them.
+    // Exchanges the buffers without `swap`, whose exclusive access would add run-time checks to every other access to the buffers.
     let kept = spare
     spare = nodes
     nodes = kept

@@ -11,7 +11,7 @@ package final class UltimateValue: @unchecked Sendable {
   package static let boardWeightCount = 2 * 3 * Position.keyCount
   /// The number of line weights, one for each [along the rim, through edges and the centre, diagonal][statuses of the three boards].
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
-  /// The number of all weights; those of boards come first.
+  /// The number of all weights; the weights of boards come first.
   package static let weightCount = boardWeightCount + lineWeightCount
   /// The size of a weight that adds 1 to the log-odds of a win.
   package static let scale = 2048

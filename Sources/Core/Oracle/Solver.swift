@@ -119,8 +119,8 @@ private struct SolverWork {
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// The score used in place of the best successor's score after a completed line: 33 gives the side to move −32 (lost, 0 plies to the
-  /// end), −33 gives it 32 (won, 0 plies to the end).
+  /// The score used in place of the best successor's score after a completed line: 33 gives the side to move −32 (lost, 0 plies to
+  /// the end), −33 gives this side 32 (won, 0 plies to the end).
   private let lineValue: Int8
 
   init(lineLoses: Bool) {

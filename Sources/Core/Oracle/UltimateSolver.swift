@@ -67,7 +67,7 @@ package final class UltimateSolver {
 
   /// The value of a state for the side to move; in a finished game, for the side whose turn it would be.
   ///
-  /// `nil` if it is not proved after `limit` more positions. New solvers with the same sequence of calls return the same values.
+  /// `nil` if the value is not proved after `limit` more positions. New solvers with the same sequence of calls return the same values.
   package func value(of state: Ultimate.State, limit: Int) -> Value? {
     if let outcome = Ultimate.outcome(of: state) { return outcome == .draw ? .draw : .loss }
     self.limit = nodes + limit

@@ -222,7 +222,8 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
-  /// The side played by a person at this computer (`Human "x"`); `nil` if neither side or both sides are. The music's ending depends on it.
+  /// The side played by a person at this computer (`Human "x"`), on which the music's ending depends; `nil` if neither side or both
+  /// sides are.
   package var human: Player? {
     get { self[tag: "Human"].flatMap { Player(text: $0) } }
     set { self[tag: "Human"] = newValue?.text }

@@ -88,10 +88,10 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   /// Whether the cell is in the set.
   package func contains(_ square: Square) -> Bool { rawValue >> UInt16(square.rawValue) & 1 == 1 }
 
-  /// The cells of either set.
+  /// The cells that are in at least one of the two sets.
   package func union(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue | other.rawValue) }
 
-  /// The cells of both sets.
+  /// The cells that are in both sets.
   package func intersection(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & other.rawValue) }
 
   /// The cells that are not in the other set.

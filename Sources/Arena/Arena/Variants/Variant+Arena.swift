@@ -8,7 +8,7 @@ extension Variant {
   /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `VariantMoves`.
   var isPacked: Bool { isImplied }
 
-  /// Whether the game's players search with learnt values, because no table has the exact ones.
+  /// Whether the game's players search with learnt values, because no table has the exact values.
   var hasLearntValue: Bool { !isSolved }
 
   /// The maximum of `--openings random:N`: with more plies some games would be over.

@@ -3,7 +3,7 @@ import Base
 /// Nine small boards in a square: a move's place on its board selects the board of the next move.
 ///
 /// If that board is won or full, the next move may use any open board. Three won boards in a line win the game; if no cell is left,
-/// it is drawn. A cell's number is `9 · board + place`, with boards and places numbered in reading order.
+/// the game is drawn. A cell's number is `9 · board + place`, with boards and places numbered in reading order.
 package enum Ultimate: Rules {
   package static var variant: Variant { .ultimate }
   package static var start: State { State() }

@@ -41,7 +41,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The names of the solved games, for messages.
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
-  /// Whether files, network messages and the server's database mean this game if they name none: it was once the only game.
+  /// Whether files, network messages and rows of the server's database that name no game mean this game, which was once the only one.
   package var isImplied: Bool {
     switch self {
     case .classic: true
