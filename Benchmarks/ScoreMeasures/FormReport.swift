@@ -10,7 +10,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Measures the musical form in sessions of games at the pace of people, and of computers alone.
+/// Measures the musical form of sessions: games between people at three paces, and games between computers.
 package struct FormReport: Sendable {
   /// A measured value, its requirement, and whether it is met.
   package typealias Row = (name: String, value: String, wanted: String, holds: Bool)
@@ -39,7 +39,7 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Adds two hours of games between computers.
+  /// Adds the rows about two hours of games between computers: the lengths of their long notes, and the tonics that occur.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
@@ -48,7 +48,7 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // The last note, the long one, sounds until the next bar.
+      // The bar's last note, its long note, sounds until the next bar cuts it, or else to the bar's end.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -65,7 +65,7 @@ package struct FormReport: Sendable {
       let motto = Self.motto(of: winner, in: record.game.variantMoves).compactMap { move in
         bars.first { $0.kind == .move && $0.ply == move.ply }?.pairs.first?.m?.pitch.midi
       }
-      // The motto (the notes of the winner's first moves) is before the very last note.
+      // In the closing bars the motto (the notes of the winner's first moves) comes just before the very last note.
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
       // Intervals in semitones, octaves ignored.
@@ -115,7 +115,8 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether the last of a game's longest bars, each with the phrases after it, is in the middle third of the game or later.
+  /// Whether a longest bar starts after the first third of the game's bars. A bar's length is its number of pairs, including those of
+  /// the phrases after it.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -129,7 +130,8 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// The number of bars whose M and T notes are the same as those of an earlier bar of the last half hour.
+  /// Of the bars with at least two pairs: the number whose M and T notes equal those of a bar less than half an hour before, and the
+  /// number of all.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
@@ -142,7 +144,7 @@ package struct FormReport: Sendable {
     return (repeats, all)
   }
 
-  /// The level in dB of a note of the middle register in its first second.
+  /// The relative level in dB that a note of velocity `touch` has in its first second, at the lower end of the register.
   private static func level(_ touch: UInt8, _ rules: ScoreRules) -> Double {
     let note = ScoreEvent(
       frame: .zero, generation: 1, kind: .note, voice: .m, pitch: rules.melody.register.lowerBound, velocity: touch,
@@ -152,7 +154,7 @@ package struct FormReport: Sendable {
     return 10 * log10(power)
   }
 
-  /// The table as text.
+  /// The rows as text, one a line.
   package var text: String {
     let name = rows.map(\.name.count).max() ?? 0
     return rows.map {
@@ -166,7 +168,7 @@ extension FormReport {
   /// Consecutive games with their bars as heard.
   private struct Session {
     let records: [Record]
-    /// The bars of each game without echoes.
+    /// The bars of each game, without echoes and bars of moves taken back.
     private(set) var games: [[Bar]] = []
     /// All bars, including echoes.
     private(set) var bars: [Bar] = []
@@ -179,7 +181,9 @@ extension FormReport {
         .max() ?? 0
     }
 
-    /// Plays games between people who think for `median` seconds, or between computers, and each game's closing music to its end.
+    /// Plays each game once or, until `end`, all games again and again; each game's closing music plays to its end. The players are
+    /// people
+    /// who think for about `median` seconds; if `median` is `nil`, they are computers.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)

@@ -8,14 +8,14 @@ import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
-/// Measures how much of the composed music is heard with realistic thinking times, between people and against an
-/// opponent whose replies come on the beats of the music.
+/// Measures how many bars of moves are heard up to their long note (their last note), with realistic thinking times: between people,
+/// and against an opponent whose replies come on the beats of the music.
 package struct PaceReport: Sendable {
   /// The median thinking times to measure, in seconds.
   package static let medians = [
     (name: "quick", seconds: 1.5), (name: "median", seconds: 4), (name: "slow", seconds: 12),
   ]
-  /// Twenty equally likely thinking times as multiples of their median (log-normal, σ 0.65).
+  /// Twenty equally likely thinking times as multiples of their median, from a log-normal distribution with σ = 0.65.
   package static let spread = [
     0.28, 0.39, 0.47, 0.55, 0.61, 0.68, 0.75, 0.81, 0.88, 0.96, 1.04, 1.13, 1.23, 1.34, 1.48, 1.64, 1.83, 2.11, 2.55,
     3.58,
@@ -26,15 +26,15 @@ package struct PaceReport: Sendable {
   package let hasOpponent: Bool
   /// The number of bars of moves.
   package private(set) var bars = 0
-  /// The number of bars whose long note was heard.
+  /// The number of bars of moves whose long note, the last note, was heard before the next bar cut it.
   package private(set) var reached = 0
-  /// The number of pairs composed.
+  /// The number of pairs (a note of M and a note of T) in all bars of moves.
   package private(set) var pairs = 0
-  /// Seconds between consecutive long notes that are heard, from the first bar to the end of the closing music. Long notes
-  /// of echoes count, and long notes that the next bar resolves in the bass.
+  /// Seconds from each heard long note (the last note of a bar) to the next, until the end of the closing music. Long notes of echoes
+  /// count. A long note that was cut counts when the next bar plays it again as a bass note.
   package private(set) var between: [Double] = []
 
-  /// The share of bars whose long note is heard, 0–1.
+  /// The share of the bars of moves whose long note is heard, 0–1.
   package var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }
 
   /// Measures the games at the pace named `paces`, or at each pace for `all`: once between people and once against an opponent.
@@ -72,7 +72,7 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // A bass note resolves the long note of the previous bar and is held below this bar.
+      // A bass note after the downbeat repeats the long note that this bar has cut. It counts if it sounds as long as a long note.
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }

@@ -5,7 +5,8 @@ import TicTacToe
 /// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random
 /// among the cells that complete no line of their own, if there are any.
 package enum ReferenceGames {
-  /// Game `index` of a seed, as a record with its own seed for the music. In Ultimate the players win and block small boards.
+  /// Game `index` of the games that `seed` determines; the record has its own seed for the music. In Ultimate the players win and block
+  /// on the small boards.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
     var game = Game(from: VariantState(startOf: variant))

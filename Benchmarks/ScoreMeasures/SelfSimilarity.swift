@@ -12,7 +12,7 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// The frames per second, the frames that are added up to one analysed value, and the separately analysed parts of a second.
+  /// The frames per second; the consecutive frames whose sum is one analysed value; the parts of a second that are analysed separately.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
@@ -51,7 +51,7 @@ package struct SelfSimilarity {
   /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).
   package var returns: Double { returns(in: harmony.indices) }
 
-  /// The share of similar pairs (as in `returns`) in the middle third, where a long game is neither begun nor decided.
+  /// As `returns`, in the middle third of the sound only: there a long game is past its opening and not yet decided.
   package var middleReturns: Double { returns(in: harmony.count / 3..<2 * harmony.count / 3) }
 
   private func returns(in seconds: Range<Int>) -> Double {
@@ -61,7 +61,8 @@ package struct SelfSimilarity {
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 
-  /// Writes the matrix as a picture with one pixel for each second: a stripe parallel to the diagonal is a repetition.
+  /// Writes the similarity of every two seconds as a picture: one pixel a second on both axes, black for alike. A stripe parallel to
+  /// the diagonal is a repetition.
   package func writePNG(to path: String) throws(ScoreFileError) {
     #if canImport(CCairo)
       let size = harmony.count

@@ -5,12 +5,12 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Simulated sessions for measuring loudness and clicks: players win or block if they can and think for a log-normal
-/// time (median 4 s, at most 30); one in five games has an immediate rematch, else the closing music (the arch) is played to its end.
+/// Simulated sessions for measuring loudness and clicks. Players win or block if they can, and think for a log-normal time (median
+/// 4 s, at most 30). One in five games has an immediate rematch; after each other game the closing music plays to its end.
 package struct SimulatedPlay: Sendable {
   /// All score events in posting order, including those that cut a bar short.
   package private(set) var events: [ScoreEvent] = []
-  /// The end of the last closing music and the following idle time.
+  /// The time at which the last game's closing music and the idle time after it have ended.
   package private(set) var end = Tick.zero
   /// The times at which the tonic changed, each with the rules transposed to the new tonic.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
@@ -44,7 +44,8 @@ package struct SimulatedPlay: Sendable {
   }
 
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
-    // Approximates the normal distribution by Irwin and Hall's sum and `exp` by a series, so that times are equal on every machine.
+    // The sum of twelve uniform numbers (Irwin–Hall) approximates a normal distribution, and a series computes e^x: without libm the
+    // times are equal on every machine.
     let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }
     var term = 1.0
     var power = 1.0

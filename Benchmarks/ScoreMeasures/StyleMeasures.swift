@@ -2,15 +2,15 @@ import Glibc
 import ScoreModel
 import TicTacToe
 
-/// Stylistic measures of bars: the rows of the measures table.
+/// Stylistic measures of bars, from which `StyleReport` makes its table.
 package struct StyleMeasures: Sendable, Hashable {
   /// The number of bars.
   package private(set) var bars = 0
-  /// The number of pairs in which both voices play.
+  /// The number of T notes in pairs that have an M note, too; T's second note of a pair counts as well.
   package private(set) var pairs = 0
-  /// The number of pairs whose T is one of the two nearest triad tones above or below M, modulo octaves.
+  /// The number of these T notes that are the first or second triad tone above or below M, modulo octaves.
   package private(set) var conforming = 0
-  /// The number of pairs whose T may leave the triad, because they sound an awakening (a win can no longer be prevented).
+  /// The number of the other T notes in pairs that sound an awakening (a win can no longer be prevented), where T may leave the triad.
   package private(set) var awakenings = 0
   /// The number of bars by their rhythm.
   package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
@@ -20,11 +20,11 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
   /// The number of M notes in the triad.
   package private(set) var triadNotes = 0
-  /// The number of melodic steps and leaps within bars.
+  /// The number of melodic intervals within bars, between notes of the same player.
   package private(set) var moves = 0
-  /// The number of melodic moves by a single degree.
+  /// The number of these intervals that are one or two semitones.
   package private(set) var steps = 0
-  /// The number of pairs at the interval of a second, modulo octaves.
+  /// The number of T notes that are one or two semitones from M, modulo octaves.
   package private(set) var seconds = 0
 
   package init() {}
@@ -45,8 +45,8 @@ package struct StyleMeasures: Sendable, Hashable {
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      // A pending sign (one that did not fit into the opponent's bar) has the opponent's place in the stereo image. The interval
-      // between notes of different players does not count as a melodic move.
+      // A sign that did not fit into the opponent's own bar sounds in this bar, with the opponent's pan. An interval between notes of
+      // different players is not a melodic move.
       if let last, last.pan == note.pan {
         moves += 1
         if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }
@@ -70,7 +70,7 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// Whether T is T(±1) or T(±2) of M, modulo octaves.
+  /// Whether T is the first or second triad tone above or below M, modulo octaves.
   package static func conforms(_ t: Int, to m: Int, _ scale: Scale) -> Bool {
     [-2, -1, 1, 2].contains { (scale.triadTone($0, of: m) - t) % 12 == 0 }
   }
@@ -88,7 +88,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package var stepShare: Double { share(steps, moves) }
   /// The share of M notes in the triad, 0–1.
   package var triadShare: Double { share(triadNotes, pitchClasses.reduce(0, +)) }
-  /// The share of pairs at a second, 0–1.
+  /// The share of T notes that are a second away from M, 0–1.
   package var secondShare: Double { share(seconds, pairs) }
 
   private func share(_ part: Int, _ all: Int) -> Double { all == 0 ? 0 : Double(part) / Double(all) }

@@ -10,17 +10,17 @@ import Tintinnabuli
 /// The measures table for a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
-  /// The style of the bars of moves and of closing music, none of them cut short, except bars without a note of M.
+  /// The measures of all bars that have a note of M: bars of moves, of half arches and of closing music, none of them cut.
   package private(set) var style = StyleMeasures()
-  /// The number of bars with the required number of pairs.
+  /// The number of bars that have as many pairs as the rules demand.
   private var lawfulLengths = 0
-  /// The number of bars whose pairs were counted.
+  /// The number of bars whose number of pairs was compared with the rules.
   private var allBars = 0
   /// The highest number of pairs in one game that sound an awakening (a win can no longer be prevented).
   private var mostAwakenings = 0
-  /// The number of bars with at least four notes in M whose M notes are those of an earlier bar of the game.
+  /// The number of `longBars` whose M notes are those of an earlier bar of the game.
   package private(set) var repeats = 0
-  /// The number of bars with at least four notes.
+  /// The number of bars with at least four notes of M, except bars that quote an earlier bar because a position was repeated.
   package private(set) var longBars = 0
   private var roughness: [String: (sum: Double, time: Double)] = [:]
 
@@ -35,7 +35,8 @@ package struct StyleReport: Sendable {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
       let outcome = record.game.end?.outcome
-      // After a win a long note, a bar of one pair, follows the winner's motto (the notes of the winner's first moves).
+      // A won game ends with a bar of one long pair, after the bars that quote the winner's motto (the notes of the winner's first
+      // moves).
       let expected =
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
         + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))
@@ -61,7 +62,7 @@ package struct StyleReport: Sendable {
     for bar in bars {
       if bar.pairs.contains(where: { $0.m != nil }) { style.add(bar, scale: scale) }
       let line = bar.pairs.compactMap { $0.m?.pitch }
-      // A repeated position repeats its melody on purpose.
+      // The bar of a repeated position (its sign is `returns:N`) quotes the earlier bar's melody on purpose.
       if line.count >= 4, !bar.signs.contains(where: { $0.hasPrefix("returns:") }) {
         longBars += 1
         if !heard.insert(line).inserted { repeats += 1 }
@@ -74,9 +75,9 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// Whether a bar of Infinite or Ultimate has an allowed number of pairs: a move's bar has a number in the range of the rules;
-  /// a bar of an arch (closing music) has one pair fewer than the bar before it, except that bars of a motto have three pairs and the
-  /// bar of the final long note has one.
+  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs. In a move's bar the range `sentences.pairs` permits it; a
+  /// bar with a pair without M may have up to four. A closing bar has one pair fewer than the closing bar before it, or three
+  /// pairs if it quotes a motto, or one pair if it is the final long note.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {
@@ -86,7 +87,7 @@ package struct StyleReport: Sendable {
     return count == last.pairs.count - 1 || count == 3 || (count == 1 && bar.kind == .closing)
   }
 
-  /// The roughness of M–T pairs in move bars with a sign, weighted by duration.
+  /// The roughness of M–T pairs in the bars of moves whose first sign is `sign`, weighted by duration; `nil` without such pairs.
   package func roughness(of sign: String) -> Double? {
     roughness[sign].flatMap { $0.time > 0 ? $0.sum / $0.time : nil }
   }

@@ -5,7 +5,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Compares the arena's speed with C: both do the same work at the same time, and the result is their ratio.
+/// Compares the arena's speed with C: both do the same work in alternating runs, and the result is the ratio of their speeds.
 struct ArenaBench: Sendable {
   /// One line of the table.
   struct Row: Sendable {
@@ -13,14 +13,14 @@ struct ArenaBench: Sendable {
     let name: String
     /// The arena's figure, in `unit`.
     let ours: Double
-    /// The figure to compare with: that of the C program, or of the players without the arena; `nil` if there is none.
+    /// The figure to compare with: that of the C program, or that of the same players without the arena's `run`; `nil` if there is none.
     var baseline: Double?
     let unit: String
     /// The design's goal; larger is better unless `isTime`.
     let goal: Double
     /// Whether smaller is better.
     var isTime = false
-    /// A signature of the computed results, the same on every machine.
+    /// A text computed from the results, the same on every machine, to compare the results with those of C.
     var signature = "-"
     /// Whether C computed the same results; `nil` if it was not compared.
     var agrees: Bool?
@@ -129,7 +129,8 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds a row for `repeats` runs that alternate with C's; results are compared afterwards.
+  /// Adds a row with the best of `repeats` runs of `work`. Measures our runs and those of C in turn, and compares their results
+  /// afterwards.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
@@ -174,7 +175,7 @@ struct ArenaBench: Sendable {
     return (processorTime() - begun, done)
   }
 
-  /// Plays a run; returns nanoseconds of wall and processor time, and the results.
+  /// Plays games of player `a` against player `b`. Returns nanoseconds of wall time and of processor time, and the results of the games.
   private static func play(
     _ a: String, _ b: String, _ games: Int, threads: Int = 1, file: String? = nil
   ) throws(ArenaError) -> (wall: Double, processor: Double, signature: String) {
@@ -193,7 +194,7 @@ struct ArenaBench: Sendable {
     )
   }
 
-  /// Nanoseconds for preparing two levels and playing games directly, without the arena's `run`.
+  /// Nanoseconds for preparing the players `levels:3` and `levels:2` and playing their games directly, without the arena's `run`.
   private static func aloneTables(_ games: Int) -> Double {
     let begun = processorTime()
     let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
@@ -206,7 +207,7 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Nanoseconds for preparing a perfect player and a search and playing games directly, without the arena's `run`.
+  /// Nanoseconds for preparing the players `perfect` and `mcts:1000` and playing their games directly, without the arena's `run`.
   private static func aloneSearch(_ games: Int) -> Double {
     let begun = processorTime()
     let (table, search) = (DistributionTable(SimpleOpponent.perfect), MonteCarloSearch())
@@ -224,8 +225,8 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Adds games of the trivial C engine against itself in the arena, with guards, clocks and rules. They are compared with
-  /// C programs that exchange the same messages.
+  /// Adds a row about a trivial engine in C against itself in the arena, with guards, clocks and rules. The baseline is a C program
+  /// that passes the same messages between two such engines.
   private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
     configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]

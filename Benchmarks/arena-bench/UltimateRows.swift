@@ -40,7 +40,7 @@ extension ArenaBench {
     return "\(ends[2])/\(ends[1])/\(ends[0])"
   }
 
-  /// Runs searches of ten thousand simulations, as a player does.
+  /// Runs searches of ten thousand simulations each from the start of the game, as a player does; returns a signature of their visits.
   private static func ultimateVisits(_ simulations: Int, _ value: UltimateValue? = nil) -> String {
     let search = UltimateSearch(value: value)
     var signature: UInt64 = 0
@@ -58,8 +58,8 @@ extension ArenaBench {
     return generator.next()
   }
 
-  /// Plays the search with the value function against the search with playouts, with equal processor time per move. Pairs of games start
-  /// with the same four random moves.
+  /// Plays games of the search with the value function against the search with playouts, with equal processor time per move. Two games
+  /// in succession start with the same four random moves, with sides swapped.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
     // The capacity is enough for the nodes of a second and the tree kept from the previous move.

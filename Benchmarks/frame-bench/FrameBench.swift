@@ -4,11 +4,11 @@ import SDLPlatform
 import Screen
 import TicTacToe
 
-/// The cost of drawing in milliseconds: medians over many frames of a finished game on the board page.
+/// The cost of drawing in milliseconds: medians over many frames of the board page with a game after five moves.
 @main struct FrameBench {
-  /// A full redraw without the cached static layer.
+  /// A full redraw in which the layer of unchanging parts is drawn, too.
   private let uncached: Double
-  /// A full redraw with the static layer cached.
+  /// A full redraw in which the layer of unchanging parts comes from a cache.
   private let cached: Double
   /// A frame in which a cell's preview mark fades in, input included.
   private let cell: Double
@@ -42,10 +42,10 @@ import TicTacToe
       _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30)
     }
     cached = FrameBench.median(of: 61) { _ in _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30) }
-    // The cells of the board in reading order, two of which, both empty, are used.
+    // The cells of the board in reading order. The pointer visits the third and the sixth, which are both empty.
     let cells = screen.accessible().filter { $0.role == "gridcell" }
     let places = [cells[2].place, cells[5].place].map { (Double($0.x + $0.width / 2), Double($0.y + $0.height / 2)) }
-    // The pointer changes cells every tenth frame; the frames in between animate two preview marks.
+    // Every tenth frame the pointer moves to the other cell; the frames in between fade one preview mark in and the other out.
     cell = FrameBench.median(of: 120) { frame in
       let now = 31 + Double(frame) / 60
       let place = places[frame / 10 % places.count]

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// The reference: NIO's rate for lines that are only sent back.
+/// The reference for the server's rate: the rate at which a NIO program sends each line back unchanged.
 enum Echo {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer

@@ -11,7 +11,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   private var states: [MatchState?]
   private var mids: [[Int: Int]]
   private var done: EventLoopPromise<Void>?
-  /// The game that each connection has requested.
+  /// The game whose log each connection has requested; `nil` once no game is left.
   private var asked: [String?]
   private var answered = 0
   /// The faults found.
@@ -57,7 +57,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     return promise.futureResult
   }
 
-  /// Ends the wait if no answer came for ten seconds.
+  /// Ends the export and reports the unanswered requests if no answer came for ten seconds.
   private func watch(_ loop: any EventLoop, answered before: Int) {
     loop.scheduleTask(in: .seconds(10)) { [self] in
       guard open > 0 else { return }
@@ -113,7 +113,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     states[game] = nil
   }
 
-  /// Compares every acknowledgement with the place of its move in the log.
+  /// Reports each acknowledgement whose number (`seq`) differs from the number of its move in the log.
   func compareAnswers() {
     for answer in players.answers where mids[answer.game][answer.ply] != answer.seq {
       faults.append("\(players.games[answer.game]): acknowledged move \(answer.ply) at \(answer.seq) is lost or moved")

@@ -16,7 +16,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   var onLine: (UnsafeRawBufferPointer) -> Void = { _ in }
   /// Called at the end of the connection.
   var onEnd: () -> Void = {}
-  /// The number of lines received and sent.
+  /// The number of lines received and sent, together.
   private(set) var lines = 0
   /// The number of bytes received.
   private(set) var bytes = 0
@@ -91,14 +91,14 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether the line has a text at an offset.
+  /// Whether `text` stands in the line at `offset`.
   func has(_ text: StaticString, at offset: Int = 0) -> Bool {
     let n = text.utf8CodeUnitCount
     guard offset + n <= count, let base = baseAddress else { return false }
     return memcmp(base + offset, text.utf8Start, n) == 0
   }
 
-  /// The offset after a text, searched from `start`.
+  /// The offset after the first `text` at or after `start`; `nil` if the line does not have it.
   func after(_ text: StaticString, from start: Int) -> Int? {
     let n = text.utf8CodeUnitCount
     var at = start

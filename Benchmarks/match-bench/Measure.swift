@@ -13,7 +13,7 @@ struct Row {
   var goal = ""
 }
 
-/// Processor seconds per second, of the servers and of the database.
+/// Processor seconds that the servers and the database use in each second.
 typealias Used = (servers: Double, database: Double)
 
 /// The measurements. Server and load share the machine, with one event loop each.
@@ -22,7 +22,7 @@ struct Measure {
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   var rows: [Row] = []
   var faults: [String] = []
-  /// Lines per second of the echo.
+  /// Lines per second, in and out, of the program that only echoes lines.
   var echo = 0.0
   var memory = 0.0
   private static let limits = ["--rate", "1000000", "--burst", "1000000", "--log-level", "error"]
@@ -85,7 +85,7 @@ struct Measure {
     complain("\(row.name): \(row.value) \(row.ratio)")
   }
 
-  /// Measures the echo with as many connections as the other measurements, one line under way on each.
+  /// Measures the program that echoes lines, with as many connections as in the other measurements and one line under way on each.
   private mutating func echoLines() throws {
     let child = Child(CommandLine.arguments[0], ["echo"])
     defer { child.stop() }
@@ -105,7 +105,7 @@ struct Measure {
         ratio: "1.00 (\(micro(cpu.servers, lines)) CPU a line)"))
   }
 
-  /// The rates per second of the counters and the processor time used, after a warm-up of two seconds.
+  /// After a warm-up of two seconds, returns the rate per second of each counter of `counts`, and the processor time used.
   private func rates(
     _ child: Child, for duration: Int? = nil, _ counts: @escaping @Sendable () -> [Int]
   ) throws -> (each: [Double], cpu: Used) {
@@ -170,7 +170,8 @@ struct Measure {
         value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
-  /// Runs players at their pace. Adds a row with percentiles 50, 99 and 99.9 of the histogram, and percentile 99 of the load's own delay.
+  /// Runs players at their pace. Adds a row with three percentiles (50, 99 and 99.9) of `histogram`, and with percentile 99 of the
+  /// delay with which the load itself sent moves.
   private mutating func time(
     _ name: String, _ players: Players, _ child: Child, matches: Int, seconds: Int,
     _ histogram: KeyPath<Players, Histogram<UInt32>>, goal: String
@@ -208,7 +209,8 @@ struct Measure {
     try verify(players, "latency")
   }
 
-  /// Measures 512 players of Classic 20+1, game after game with a move every 1.5 s, without and with a tournament.
+  /// Measures 512 players at the time control Classic 20+1, each playing game after game with a move every 1.5 s: first outside of a
+  /// tournament, then in one.
   private mutating func event(_ store: String, _ start: (_ withTournament: Bool) -> Child?) throws {
     var alone: Double?
     for isTournament in [false, true] {
@@ -273,8 +275,8 @@ struct Measure {
     try verify(players, "across")
   }
 
-  /// Measures a hundred matches with five moves per second each, alone and beside fifty connections on another thread that send ten times
-  /// the allowed rate and reconnect when disconnected.
+  /// Measures a hundred matches with five moves per second each: first alone, then beside fifty other connections. These connections send
+  /// ten times the allowed rate from another thread, and each one that the server closes is opened again.
   private mutating func flood() throws {
     let child = Child(
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
@@ -333,7 +335,7 @@ struct Measure {
         goal: "≤ 1.5"))
   }
 
-  /// Measures the memory of idle connections after `hello` and two heartbeats.
+  /// Measures the server's memory for each idle connection, after `hello` and two heartbeats.
   private mutating func idle(_ name: String, tls: Bool, goal: String) throws {
     let folder = try Measure.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -4,13 +4,14 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Plays many matches at once, each to a draw and then again with sides swapped, as fast as the server answers or at a
-/// given pace; or game after game against anybody. Records acknowledgements and events, so that they can be compared with the logs.
+/// Plays many matches at once, as fast as the server answers or at a given pace. Either two players play rematches, each game to a
+/// draw and with sides swapped, or each player seeks a new opponent after a game. Records acknowledgements and events, so that
+/// `check` can compare them with the logs.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
 
-  /// An `ok`: its game, the move, and the place in the log.
+  /// The server's `ok` to a move: the game, the move's ply, and the number of the move's event in the game's log.
   struct Answer {
     let game: Int
     let ply: Int
@@ -29,11 +30,11 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var numbers: [String: Int] = [:]
   /// The ids of the games, in starting order.
   private(set) var games: [String] = []
-  /// The last hash seen of each game.
+  /// The state hash in the last `end` event of each game; empty before.
   private(set) var shown: [String] = []
   /// The acknowledgements.
   private(set) var answers: [Answer] = []
-  /// The number of moves received by opponents.
+  /// The number of moves that arrived at the opponents.
   private(set) var moves = 0
   /// Answers other than `ok`.
   private(set) var refusals: [String] = []
@@ -47,7 +48,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// opponent receives it first. Only with a pace.
   private(set) var passage = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// For each game, the player who was first told of the latest move, and when.
+  /// For each game, which of the two players received the news of the latest move first, on which node, and when.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
   private var nodes = 1
   /// The due time of each game's current move.
@@ -59,8 +60,8 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var seeks = 0
   private var isOver = false
 
-  /// Makes players; `pace` is the time in nanoseconds between the moves of a match. With `keepsNeighbours` adjacent players,
-  /// who are on different servers if there are several, are paired only with each other (at most 3,000 matches). With a
+  /// Makes players; `pace` is the time in nanoseconds between the moves of a match. With `keepsNeighbours` players 0 and 1, 2 and 3 and
+  /// so on are paired only with each other (at most 3,000 matches); if there are several servers, each pair is on two of them. With a
   /// `tournament`, perhaps an empty code, each player seeks again two seconds after a game.
   init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false, tournament: String? = nil) {
     (self.loop, self.pace, self.keepsNeighbours, self.tournament) = (loop, pace, keepsNeighbours, tournament)
@@ -71,7 +72,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// The number of bytes received so far.
   var bytes: Int { links.reduce(0) { $0 + $1.bytes } }
 
-  /// Connects to the servers in turn and seeks; the server pairs adjacent players.
+  /// Connects two players for each match to the servers in turn; each player seeks a game once the server has welcomed it.
   func join(_ matches: Int, ports: [Int]) throws {
     try loop.submit {
       self.nodes = ports.count
@@ -106,7 +107,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       seat.ply = 0
       seat.game = numbers[name] ?? begin(name)
     } else if line.has(#"{"t":"state","m":""#) {
-      // In a cluster a new match is announced by its state; moves already made arrive as events.
+      // A server of a cluster announces a new match by a `state` line. If the match has no moves yet, X makes the first.
       if seat.side == 0, seat.ply == 0, seat.game >= 0, line.after(#""moves":[]"#, from: 40) != nil { move(i, link) }
     } else if line.has(#"{"t":"ping""#) {
       link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
@@ -118,7 +119,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
         guard !tournament.isEmpty else { return seekAny(link) }
         return link.send(#"{"t":"tournament","id":"enter","op":"enter","code":"\#(tournament)"}"# + "\n")
       }
-      // Distinct clocks for each pair keep other players from being paired with them.
+      // Each pair of players seeks with its own clock, such as 3599+0, so that the server pairs them with each other.
       let clock = keepsNeighbours ? 3600 - i / 2 : 3600
       link.send("{\"t\":\"seek\",\"clock\":\"\(clock)+0\",\"rated\":false,\"key\":\"k\"}\n")
     } else if line.has(#"{"t":"tournament","re":"enter""#) {
@@ -128,7 +129,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     }
   }
 
-  /// Seeks a game in the tournament, or outside of it if the tournament's code is empty.
+  /// Seeks a game in the tournament, or a game outside of tournaments if the tournament's code is empty.
   private func seekAny(_ link: Link) {
     guard !isOver, let tournament else { return }
     seeks += 1
@@ -167,7 +168,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     }
   }
 
-  /// Records that a player was told of a move.
+  /// Records the time at which a player learnt of a move: the mover by the acknowledgement, the opponent by the event.
   private func told(_ i: Int, _ ply: Int, isMover: Bool) {
     guard pace != nil else { return }
     let (game, now) = (seats[i].game, steadyNanoseconds())
@@ -185,7 +186,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       "{\"t\":\"move\",\"id\":\"m\(seat.ply)\",\"m\":\"\(games[seat.game])\",\"ply\":\(seat.ply),\"cell\":\""
       + "\(Players.cells[seat.ply])\",\"mid\":\"p\(seat.ply)\"}\n"
     guard let pace else { return link.send(line) }
-    // Schedules the move by the due time, not the arrival, of the move before, so that the load does not slow down with the server.
+    // The next move is due `pace` after the due time of the move before, not after its arrival: else a slow server would slow the load.
     let now = steadyNanoseconds()
     let before = due[seat.game]
     let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)

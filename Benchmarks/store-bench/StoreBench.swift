@@ -7,7 +7,8 @@ import PostgresStore
 import Synchronization
 import TicTacToe
 
-/// Measures the stores and checks the capacity model of docs/scale.md against them. Run by `scripts/bench-store`.
+/// Measures the stores, and checks the capacity model of docs/scale.md: it compares the simulated waits of moves with measured ones.
+/// `scripts/bench-store` runs it.
 @main struct StoreBench {
   /// The address of an empty database.
   private let address: PGAddress
@@ -35,7 +36,7 @@ import TicTacToe
     return MatchID(using: &random)
   }
 
-  /// Matches that get moves in turn; after nine moves a match ends, and a new one takes its place.
+  /// Matches that get moves in turn, for a store to save. After nine moves a match ends, and a new match takes its place.
   private struct Load {
     private struct Table {
       var m: MatchID
@@ -72,7 +73,7 @@ import TicTacToe
       }
     }
 
-    /// Eight batches: batch n moves in the first n ninths of the matches, so that afterwards they are at different plies.
+    /// Eight batches: batch n (1…8) makes a move in each of the first n ninths of the matches. Afterwards the matches have 0 to 8 moves.
     mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0
@@ -99,7 +100,7 @@ import TicTacToe
     }
   }
 
-  /// Commits batches of one size in sequence; returns commits and moves per second, and this process' time per move in µs.
+  /// Commits batches of `size` moves one after another for `seconds`; returns commits per second, and this process' time per move in µs.
   private func closed(_ store: any MatchStore, _ base: UInt64, _ size: Int) throws -> (commits: Double, cpu: Double) {
     var load = Load(base, matches: size)
     let (began, cpu) = (now(), ownSeconds())
@@ -113,13 +114,14 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// The cost of a batch: `fixed + each · moves` seconds, times a factor drawn from the measured `factors`.
+  /// The cost of a batch: `fixed + each · moves` seconds, times one of the measured `factors`.
   private struct Cost {
     var fixed: Double
     var each: Double
     var factors: [Double] = [1]
 
-    /// Fits the batches by least squares of the relative error; `factors` are measured times over fitted ones.
+    /// Fits the cost to measured batches, by least squares of the relative error. A factor is a batch's measured time divided by the
+    /// fitted time.
     init(_ batches: [(moves: Int, seconds: Double)]) {
       var (n, x, xx, y, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
       for batch in batches {
@@ -135,14 +137,14 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // A fit of relative errors is biased towards fast batches, so the factors are normalised to the measured mean.
+      // A fit of relative errors favours fast batches: scale the cost so that the mean of the factors is 1.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)
     }
   }
 
-  /// Prints durable moves per second of SQLite and PostgreSQL, the cost of a move, and the capacity model.
+  /// Prints tables of moves per second that SQLite and PostgreSQL make durable, PostgreSQL's bytes a move, and the other measurements.
   private func run() throws {
     let sizes = [1, 8, 64, 512]
     print("| store | moves a commit | commits/s | moves/s | µs CPU here a move |\n|---|---|---|---|---|")
@@ -171,7 +173,8 @@ import TicTacToe
     try cluster()
   }
 
-  /// Measures rated matches started from tickets with keys, several per commit, as the pairing node does.
+  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit. As on the pairing node, each match takes both
+  /// players' tickets from the queue and stores that the keys of their requests lead to this match.
   private func pairs(_ store: any MatchStore) throws {
     let size = 16
     let players = (1...Int64(2 * size)).map { i in
@@ -217,7 +220,7 @@ import TicTacToe
     print("PostgreSQL, \(size) matches begun a commit: \(text(Double(begun) / spent)) matches/s")
   }
 
-  /// Measures one to three nodes' stores, each committing on its own thread.
+  /// Measures the stores of one, two and three nodes on one database; each store commits on its own thread.
   private func cluster() throws {
     for count in 1...3 {
       try sweep()
@@ -240,8 +243,8 @@ import TicTacToe
 
   // MARK: the capacity model
 
-  /// Prints the waits of moves that arrive at random, with one committer that commits all waiting moves at once: as measured, and as
-  /// simulated from the cost of a batch alone.
+  /// Prints the waits of moves that arrive at random while one thread commits all waiting moves at once: as measured, and as simulated
+  /// from the cost of a batch alone.
   private func openLoop(_ store: any MatchStore) throws {
     let cost = try calibrate(store)
     let factors = cost.factors.sorted()
@@ -263,7 +266,7 @@ import TicTacToe
     }
   }
 
-  /// Stores nine thousand live matches, then makes the database do the work that it has deferred.
+  /// Stores nine thousand live matches, then makes the database do its deferred work; returns these matches for further moves.
   private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
     for batch in load.moved() { try apply(batch, to: store) }
@@ -271,12 +274,12 @@ import TicTacToe
     return load
   }
 
-  /// Makes the database do its deferred work now, rather than during the next measurement.
+  /// Makes the database do its deferred work (vacuum, checkpoint) now, so that the next measurement does not include this work.
   private func sweep() throws {
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
-  /// Measures the cost of batches of several sizes, with as many live matches as in `measure`.
+  /// Measures the cost of batches of six sizes in a database with nine thousand live matches, as in `measure`.
   private func calibrate(_ store: any MatchStore) throws -> Cost {
     var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []

@@ -15,7 +15,7 @@ func note(_ midi: Int, _ at: Int64, _ velocity: UInt8, hold: Int32 = 480_000, pa
     duration: hold)
 }
 
-/// Writes raw 32-bit floats, interleaved stereo.
+/// Writes the samples, which are interleaved stereo, as raw 32-bit floats.
 func write(_ samples: [Float], to path: String) {
   guard let file = fopen(path, "wb") else {
     perror("synth-bench: \(path)")
@@ -126,7 +126,8 @@ case "notes":
   }
   write(out, to: arguments.dropFirst().first ?? "notes.f32")
 case "stems":
-  // Prints the shares of reverb and of sympathetic strings in ten seconds of notes, in dB relative to the dry sound.
+  // Renders ten seconds of notes with the reverb and with the sympathetic strings. Prints the level of each in dB relative to the dry
+  // sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
     var patch = standard
     change(&patch)
@@ -149,7 +150,8 @@ case "stems":
     "dry", 10 * log10(power(dry) / 960_000), "dB RMS; room", 10 * log10(difference(room) / power(dry)),
     "strings", 10 * log10(difference(strings) / power(dry)))
 case "torture":
-  // Renders both pianos and every kind of event under RealtimeSanitizer; `violate` also allocates, to show that this is reported.
+  // Renders every kind of event with both pianos under RealtimeSanitizer. `violate` also allocates memory, to show that the sanitizer
+  // reports this.
   let violate = arguments.dropFirst().first == "violate"
   guard realtime_probe_is_live() != 0 else {
     print("torture: not built with RealtimeSanitizer; see scripts/sanitize-audio")
