@@ -27,8 +27,8 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first move that was taken back and whose undo is not annotated: replaying that move would
-  /// continue from a position that the game does not contain.
+  /// The annotations before the first move whose take-back is missing. Replaying such a move would continue from a position that the game
+  /// does not contain.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
     for (index, aside) in annotations.enumerated() {
@@ -59,7 +59,8 @@ extension Annotation {
 }
 
 extension Record {
-  /// The annotations of the tag `Asides` in order. A tag that would be too long ends after the last complete undo.
+  /// The annotations of the tag `Asides` in order. If the tag would be too long, the setter drops the annotations that do not fit, and a
+  /// taken-back move whose `undone` does not fit.
   package var annotations: [Annotation] {
     get {
       Annotation.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Annotation($0, game.variant) })

@@ -14,7 +14,7 @@ extension GameConductor {
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
-      // Few positions are exactly even, so a distant win counts as almost even.
+      // Few positions of Infinite are exactly even. The further away a win is, the less it counts, down to 0.1.
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {
@@ -35,7 +35,9 @@ extension GameConductor {
     switch move.after {
     case .classic, .misere: return nil
     case .infinite(let state):
-      // The progress is a sum of three shares: for the marks of the opening, for the duration, and for threats or a decided position.
+      // The progress is the sum of three parts: up to 0.3 for the marks of the opening, up to 0.35 for the plies after the opening,
+      // and up to
+      // 0.35 for threats or a decided position.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -47,7 +49,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // The progress is the mean of the whole game's progress and the current board's progress.
+      // The mean of the progress of all boards together and the progress of the board of this move.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -57,13 +59,15 @@ extension GameConductor {
 
   /// Plies after the opening until a game of Infinite counts as long.
   private static let long = 24
-  /// The sum at which Ultimate counts as decided: a closed board counts 4, a board that one move can win counts 1.
+  /// The sum at which all boards of Ultimate count as fully progressed: 4 for each closed board, 1 for each open board that a side
+  /// can win
+  /// in one move.
   private static let decided = 24.0
   /// The number of marks, not counting the first, at which a board of Ultimate counts as fully progressed.
   private static let full = 3.0
-  /// A won or lost game of Infinite counts as almost even if the end is this number of plies away or more.
+  /// A won or lost position of Infinite counts as almost even if the end of the game is at least this number of plies away.
   private static let far = 14.0
-  /// The lead at which a side has almost won Ultimate. A lead is the difference of the sides' sums of 2 for each won board and 3 for each
-  /// board that would complete a line.
+  /// The lead at which a side of Ultimate would have the standing 1; before a win the limit is 0.9. A side has 2 points for each won
+  /// board and 3 for each board with which it would complete a line; the lead is the difference of both sides' points.
   private static let lead = 9.0
 }

@@ -3,18 +3,18 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Free play, outside any game: each touch of a cell is an event without facts such as a threat or a win. Touches that follow each other
-/// closely are a sentence (a group of events).
+/// Free play, outside any game: each touch of a cell is an event without facts such as a threat or a win. Touches at most 2.5 s apart
+/// form a sentence (a group of events).
 extension GameConductor {
   /// Milliseconds without a touch after which the next touch begins another sentence.
   private static let pause: Int64 = 2_500
-  /// After this number of touches a sentence has its longest and loudest bars.
+  /// From this number of touches on, a sentence has its longest and loudest bars.
   private static let grown = 8
-  /// The number of latest touches whose cells melodies visit.
+  /// The melodies visit the cells of this number of latest touches.
   private static let visited = 6
 
-  /// The time `moment`, rounded up to whole milliseconds after the start of free play, because links store touches in milliseconds.
-  /// During a game `moment` itself.
+  /// In free play `moment`, rounded up to whole milliseconds after the start of free play, because links store the times of touches in
+  /// milliseconds. In a game `moment` itself.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue
@@ -37,7 +37,8 @@ extension GameConductor {
     event.sentence = sentence.number
     // The phase stops at ½, as free play has no decision that it could approach.
     event.phase = Double(min(sentence.touches, GameConductor.grown)) / Double(2 * GameConductor.grown)
-    // The first touch of every second sentence starts a change of the next bars, so that changed and plain sentences alternate.
+    // The first touch of every second sentence counts as the end of a sentence, after which the bars change (`sentences.changes`). So
+    // changed and plain sentences alternate.
     event.endsSentence = sentence.touches == 1 && sentence.number % 2 == 1
     freePlay = play
     return music.compose(event, at: moment)

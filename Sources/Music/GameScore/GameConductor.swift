@@ -13,13 +13,13 @@ package struct GameConductor: Sendable {
   /// The touches of free play; `nil` while a game is played.
   package internal(set) var freePlay: FreePlay?
   package private(set) var freePlayStart = Tick.zero
-  /// The number of the current sentence (touches in close succession), from 0, and its number of touches.
+  /// The number of the current sentence (touches in close succession), from 0, and the number of its touches so far.
   var sentence = (number: 0, touches: 0)
 
   private var state = VariantState(startOf: .classic)
   /// The side of the only local human; `nil` if there are no local humans, or two.
   private var human: Player?
-  /// Whether the awakening (the first decisive move of the game) came before the game was resumed.
+  /// Whether the awakening (the first decisive move of the game) is among the moves before the game was resumed.
   private var awoke = false
   private var played: [(move: VariantMove, moment: Tick)] = []
 
@@ -66,7 +66,7 @@ package struct GameConductor: Sendable {
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
     case .previewed(let cell):
-      // A cell of a larger board may still be hovered when the game changes.
+      // The pointer may still be on a cell of Ultimate after a change to a smaller board.
       let own = cell.flatMap { $0.index < state.variant.cellCount ? $0 : nil }
       return music.preview(own.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
@@ -78,7 +78,8 @@ package struct GameConductor: Sendable {
     }
   }
 
-  /// Sets the players' names, which select their colours in the score rules: the player `levels:3` has the colour `levels-3`.
+  /// Sets the players' names. Each player has the colour of the score rules with the player's name, where `-` stands for `:`. For
+  /// example, the player `levels:3` has the colour `levels-3`.
   package mutating func seat(x: String?, o: String?) {
     let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
       name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }
@@ -154,8 +155,8 @@ package struct GameConductor: Sendable {
 
   private func degree(_ cell: Cell) -> Int { degree(state.variant.place(of: cell), on: cell.index / 9) }
 
-  /// The degree of a cell on a small board of Ultimate: the board's degree plus the cell's offset from the middle cell,
-  /// moved by octaves into the compass. In other games it is the degree of the cell, moved likewise.
+  /// The degree of a cell: the degree of its place on a 3×3 board, plus in Ultimate the offset of its small board. A degree outside the
+  /// melody's compass moves by octaves into it.
   private func degree(_ square: Square, on board: Int) -> Int {
     var own = degree(square) + root(of: board)
     let compass = music.rules.degrees
@@ -187,28 +188,30 @@ extension Player {
 
 /// The facts of moves, such as a threat; each raw value is the fact's word in rule files.
 extension Fact {
-  /// The mover threatens to complete a line; in Misère the mover has a line that one more mark would complete, and so lose.
+  /// The mover could complete a line with one more mark; in Misère the mover would lose by this mark.
   package static var threat: Fact { Fact(rawValue: "threat") }
-  /// The opponent threatens to complete a line; in Misère the opponent has a line that one more mark would complete, and so lose.
+  /// The opponent could complete a line with one more mark; in Misère the opponent would lose by this mark.
   package static var opposingThreat: Fact { Fact(rawValue: "opposing-threat") }
-  /// The mover has two or more threats after the move.
+  /// The mover has two or more threats after the move, and had fewer before.
   package static var fork: Fact { Fact(rawValue: "fork") }
-  /// The move blocks a winning cell of the opponent.
+  /// The move takes a cell with which the opponent would have completed a line.
   package static var block: Fact { Fact(rawValue: "block") }
-  /// The move reduces the mover's value.
+  /// The move made the mover's position worse, for example from even to lost; in Ultimate, it needlessly lets the opponent win at once.
   package static var mistake: Fact { Fact(rawValue: "mistake") }
-  /// The move was the only one that kept the mover's value.
+  /// The only move that kept the value of the mover's position (won, even or lost); in Ultimate, the only move that does not let the
+  /// opponent win at once.
   package static var onlyMove: Fact { Fact(rawValue: "only-move") }
-  /// For the first time in the game a winning threat cannot be blocked any more.
+  /// For the first time in the game, the opponent of one side can no longer prevent this side's win; in Ultimate, a side needs only one
+  /// more board for a line.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
 
-  /// The move repeats a position (Infinite).
+  /// The position after the move has occurred before (Infinite).
   package static var again: Fact { Fact(rawValue: "again") }
   /// The mover won a small board (Ultimate).
   package static var board: Fact { Fact(rawValue: "board") }
   /// A small board is full without a winner (Ultimate).
   package static var fullBoard: Fact { Fact(rawValue: "full-board") }
-  /// The mover had no reasonable alternative.
+  /// The mover had a single legal move, or every other move would have let the opponent win at once (Ultimate).
   package static var forced: Fact { Fact(rawValue: "forced") }
 
   /// The facts (such as `threat`) that a rule file can use if the file declares no words for facts.

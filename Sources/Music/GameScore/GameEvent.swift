@@ -4,13 +4,13 @@ import TicTacToe
 package enum GameEvent: Sendable, Hashable {
   /// A session begins to sound: with the opening phrase, or with the low tonic alone if `resuming` a game.
   case opened(resuming: Bool)
-  /// A game begins or is resumed at a position; `human` is the side of the only local human, if there is exactly one. `awoke` is
-  /// whether the awakening (the first decisive move of the game) came before the game was resumed.
+  /// A game begins or is resumed at a position. `human` is the side of the only local human; `nil` without local humans or with two.
+  /// `awoke` is whether the awakening (the first decisive move) is among the moves before the game was resumed.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
-  /// A network match begins: its music depends only on the seed, the moves and their logged times, so that it is equal for all
-  /// listeners. `station` is the match's position in the cycle of tonics, from 0; it wraps around.
+  /// A network match begins. Its music depends only on the seed, the moves and their logged times, so that all listeners hear the same.
+  /// `station` is the match's position in the cycle of tonics, from 0; after the last tonic the first follows.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
-  /// The logged time of the last move has become known after the move sounded.
+  /// The time of the last move in the match's log has become known, after the move already sounded.
   case logged
   /// Free play begins: its music depends only on the seed, the position in the cycle of tonics, the touches and their times.
   case freePlayStarted(seed: UInt64, place: Int)
@@ -28,6 +28,6 @@ package enum GameEvent: Sendable, Hashable {
   case previewed(Cell?)
   /// The opponent's connection was lost or restored.
   case connection(lost: Bool)
-  /// A clock fell below ten seconds (`true`) or is above ten again (`false`).
+  /// The time on a player's clock fell below ten seconds (`true`) or is above ten seconds again (`false`).
   case clockLow(Bool)
 }

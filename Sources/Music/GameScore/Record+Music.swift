@@ -4,7 +4,8 @@ import TicTacToe
 import Tintinnabuli
 
 extension Record {
-  /// The voices for whose replies the music chose the times (`InTime "xo"`); the length of bars depends on them. `nil` if not recorded.
+  /// The voices whose moves came at times that the music chose (tag `InTime`, such as `xo`). The lengths of bars depend on these voices.
+  /// `nil` if the record does not say.
   package var inTime: Set<Voice>? {
     get {
       self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }
@@ -26,7 +27,7 @@ extension Record {
     }
   }
 
-  /// The times of the moves in a match's log, in whole slots of 0.25 s from the first move (`LogSlots`); `nil` for other games.
+  /// The times of a match's moves in its log, in whole slots of 0.25 s from the first move (tag `LogSlots`); `nil` for other games.
   package var logSlots: [Int]? {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }

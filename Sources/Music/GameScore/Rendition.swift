@@ -16,14 +16,14 @@ package struct Rendition: Sendable {
   package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
   /// The rules in use, transposed to the tonic of the game.
   package var rules: ScoreRules { conductor.music.rules }
-  /// The numbers of the candidate bars used, for the game's record.
+  /// The number of the candidate melody chosen for each bar, grouped by the preceding event; for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
   /// The start of the closing bars that quote the winner's motto before the last tonic; `nil` if no motto is quoted.
   package var mottoStart: Tick? {
     let closing = bars.filter { $0.kind == .closing }
     guard let coda = closing.lastIndex(where: { $0.pairs.count == 1 }) else { return nil }
     var (first, pairs) = (coda, 0)
-    // A motto has three notes.
+    // The motto's three notes lie in one or more bars before the last tonic.
     while first > 0, pairs < 3 {
       first -= 1
       pairs += closing[first].pairs.count
@@ -52,7 +52,7 @@ package struct Rendition: Sendable {
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Reproduces older renderings, in which every first echo came after `echoes.after`, whatever the length of the bar.
+    // Trimmed renderings keep the timing of earlier versions: the first echo comes `echoes.after` after a bar, however long the bar is.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
@@ -63,7 +63,8 @@ package struct Rendition: Sendable {
       replay(play, trimmed: trimmed)
       return
     }
-    // Without recorded times, lets the music choose the times of all replies; with times but without `InTime`, assumes that people played.
+    // Without recorded times the music chooses the times of all moves. With recorded times but without the tag `InTime`, people
+    // chose them.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
@@ -92,7 +93,7 @@ package struct Rendition: Sendable {
     }
     var annotations = keepsFrames ? record.annotations[...] : []
     let longestPause = Tick.seconds(6 * rules.bars.short)
-    // The total of the pauses cut so far: recorded frames are later than the trimmed music by this time.
+    // The total of the pauses shortened so far: a recorded frame minus this time is the frame in the trimmed music.
     var trimmedAway = Tick.zero
     for (index, move) in moves.enumerated() {
       let times = record.times(ofMove: index)
@@ -151,7 +152,8 @@ package struct Rendition: Sendable {
     finish(at: now)
   }
 
-  /// Replays the annotations up to a frame of the session; `state` is the game's position before the annotations.
+  /// Replays the annotations up to `frame`, a frame of the session. `state` is the position before them; `origin` is the frame of the
+  /// session at which this music begins.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
     _ origin: Int64
@@ -185,7 +187,7 @@ package struct Rendition: Sendable {
   }
 
   private mutating func advance(to moment: Tick) {
-    // Composes no music beyond `moment`: the next event would only cut this music again.
+    // `Conductor.advance` composes ahead by `lookahead`. Music after `moment` is not wanted here: the next event would only cut it.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

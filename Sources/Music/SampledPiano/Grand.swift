@@ -1,10 +1,10 @@
 import CFluidSynth
 
-/// FluidSynth for the audio thread: our code allocates nothing, and FluidSynth takes no lock (`synth.threadsafe-api` is 0).
+/// FluidSynth for the audio thread. Our code allocates no memory, and FluidSynth takes no lock because `synth.threadsafe-api` is 0.
 final class Grand: @unchecked Sendable {
-  /// The dry bus and seven effect chains, as in `Synth.Instrument`.
+  /// The output buses: one for the dry sound and one for each of seven effect chains, as in `Synth.Instrument`.
   static let buses = 8
-  /// Two MIDI channels for each bus, since left and right voices have their own pan.
+  /// Two MIDI channels for each bus, one for notes on the left and one for the others, because a channel has a single pan.
   static let channels: Int32 = 16
 
   let synth: OpaquePointer
@@ -34,7 +34,7 @@ final class Grand: @unchecked Sendable {
     for pitch: Int32 in stride(from: 24, through: 108, by: 6) { strike(pitch, 40, pitch < 60 ? -20 : 20, 0) }
     for _ in 0..<8 { render(left, right, 64) }
     silence()
-    // Renders until the released voices and the states of FluidSynth's filters have ended.
+    // Eight blocks suffice for the released voices and the filters of FluidSynth to fall silent.
     for _ in 0..<8 { render(left, right, 64) }
   }
 

@@ -5,8 +5,8 @@ import Synth
 /// The sampled grand: the piano of a soundfont, played by FluidSynth behind the interface `Instrument`.
 ///
 /// Loading takes one or two seconds and about 115 MB: do it on a background thread, pass `instrument` to `Engine.attach(_:)` and
-/// keep this object alive as long as the engine. FluidSynth's reverb and chorus are off. FluidSynth works in runs of 64 frames from
-/// its start, so a note is 1–64 frames late, independent of block sizes.
+/// keep this object alive as long as the engine. FluidSynth's reverb and chorus are off. FluidSynth starts notes only at every 64th
+/// frame, so a note is 1–64 frames late, independent of block sizes.
 package final class SampledPiano: @unchecked Sendable {
   /// The reason why a soundfont cannot be used.
   package enum LoadError: Error, Sendable, CustomStringConvertible {
@@ -90,7 +90,7 @@ package final class SampledPiano: @unchecked Sendable {
   private static func configure(_ settings: OpaquePointer) {
     let numbers: [(String, Double)] = [
       ("synth.sample-rate", 48_000), ("synth.gain", 1),
-      // If a voice must be stolen, take the quietest.
+      // If all voices are in use, a new note ends the quietest.
       ("synth.overflow.volume", 10_000), ("synth.overflow.age", 100),
     ]
     for (name, value) in numbers { fluid_settings_setnum(settings, name, value) }
@@ -100,8 +100,9 @@ package final class SampledPiano: @unchecked Sendable {
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
       // One stereo output for each bus: FluidSynth sends channel c to output c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
-      // Notes of the stereo font take two voices, and a slow game with held pedal has almost a hundred notes: a stolen voice is cut
-      // within its wave, which clicks (one click of 6.7 dB was measured with 96 voices).
+      // A note of the stereo font takes two voices, and a slow game with the pedal held sounds almost a hundred notes. A voice that
+      // is ended
+      // for a new note stops within its wave, which clicks (with 96 voices one click of 6.7 dB was measured).
       ("synth.polyphony", 256), ("synth.cpu-cores", 1),
     ]
     for (name, value) in switches { fluid_settings_setint(settings, name, value) }

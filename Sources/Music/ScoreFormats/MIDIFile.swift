@@ -16,7 +16,7 @@ package enum MIDIFile {
     bytes(rendition.events, rendition.bars, end: rendition.end, rules: rendition.rules, title: title)
   }
 
-  /// The file of a score: its events sorted by frame, with cuts applied, and its bars, the last of which ends at `end`.
+  /// Writes a score: events sorted by frame, in which the cuts have been applied, and bars, the last of which ends at `musicEnd`.
   package static func bytes(_ events: [ScoreEvent], _ bars: [Bar], end musicEnd: Tick, rules: ScoreRules, title: String)
     -> [UInt8]
   {
@@ -46,7 +46,7 @@ package enum MIDIFile {
 
     private var measures: [Measure] = []
     private(set) var messages: [Message] = []
-    /// The frame and the tick at which the next bar starts, and the time before that bar in microseconds, by the tempos written so far.
+    /// The start of the next bar: its frame, its tick, and its time in microseconds, computed from the tempos written so far.
     private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
 
     init(_ bars: [Bar], end musicEnd: Tick, long: Int) {
@@ -73,7 +73,7 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar with as many beats as fit until `end`. A bar of half a beat or less becomes an eighth, a sixteenth or a 32nd.
+    /// Adds a bar with as many beats as fit until `end`. A bar shorter than half a beat becomes an eighth, a sixteenth or a 32nd.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }
@@ -93,7 +93,7 @@ package enum MIDIFile {
 
     private mutating func add(until end: Int64, beats: Int64, unit: Int) {
       let ticks = (beats * Int64(4 * division)) >> Int64(unit)
-      // The tempo compensates the rounding of earlier tempos.
+      // The tempo leads to the bar's exact end, so that the rounding errors of tempos do not add up.
       let wanted = end * 125 / 6 - microseconds
       let tempo = min(max((wanted * Int64(division) + ticks / 2) / ticks, 1), 0xFF_FFFF)
       messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x58, 0x04, UInt8(beats), UInt8(unit), 24, 8]))
@@ -151,7 +151,7 @@ package enum MIDIFile {
     return messages
   }
 
-  /// A track chunk, ending with the messages `last`; without running status.
+  /// A track chunk with the messages in order, and the messages `last` at its end. Each message has its status byte (no running status).
   private static func chunk(_ messages: [Message], end: Int64, last: [[UInt8]] = []) -> [UInt8] {
     var body: [UInt8] = []
     var now: Int64 = 0

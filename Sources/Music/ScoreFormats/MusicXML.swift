@@ -221,7 +221,7 @@ package enum MusicXML {
       return xml + "</note>\n"
     }
 
-    /// The longest kind of note that is not longer than a length, and whether it has a dot.
+    /// The longest note value that fits into the given number of eighths, and whether it has a dot.
     private static func type(_ eighths: Int) -> (String, Bool) {
       switch eighths {
       case ...1: ("eighth", false)
@@ -239,7 +239,7 @@ package enum MusicXML {
     direction("above", "<words\(style)>\(text)</words>", more)
   }
 
-  /// A change of the pedal, `eighths` eighths after the start of the next note.
+  /// A pedal mark of `type`, `eighths` eighths after the start of the next note.
   private static func pedal(_ type: String, after eighths: Int) -> String {
     let offset = eighths > 0 ? "<offset>\(eighths)</offset>" : ""
     return direction("below", "<pedal type=\"\(type)\" line=\"no\"/>", offset + "<staff>3</staff>")
@@ -256,8 +256,10 @@ package enum MusicXML {
 }
 
 extension Bar {
-  /// The word over a bar of a printed score: over a move's bar the name of its first sign (the musical answer to a fact, such as `threat`),
-  /// over an echo `echo`, over a move taken back `undo`. Other bars, also those of calm moves, have no word, so that words do not touch.
+  /// The word over a bar of a printed score. Over a move's bar: the name of its first sign (the musical answer to a fact), such as
+  /// `threat`,
+  /// or none for a calm move. Over an echo: `echo`. Over the bar of a take-back: `undo`. Other bars have none, so that words do not
+  /// touch.
   var caption: String {
     switch kind {
     case .move: signs.first == "calm" ? "" : signs.first ?? ""

@@ -7,12 +7,12 @@ import Tintinnabuli
 package struct OwnMusic: Sendable, Hashable {
   /// The name of the shipped rules.
   package let base: String
-  /// The position of each dial that was turned.
+  /// For each dial the number of its steps from the lower end; `nil` if the dial was not turned.
   package var steps: [Int?]
 
   /// The reasons why a word is invalid.
   package enum Fault: Error, Sendable, Hashable {
-    /// The word has the given number of dials, but rules have another number.
+    /// The word has a place for this number of dials, not for ten.
     case count(Int)
     /// The word's steps for a dial (counted from 1) are not a whole number from 0 to `most`.
     case number(Int, most: Int)
@@ -61,12 +61,12 @@ package struct OwnMusic: Sendable, Hashable {
 }
 
 extension RuleTree {
-  /// The value as written at a path of keys, joined by dots; `nil` if the tree has no value there.
+  /// The value, as written in the file, at a path of keys such as `melody.widest`; `nil` if the tree has no such value.
   package func text(of key: String) -> String? {
     key.split(separator: ".").reduce(self as RuleTree?) { $0?[String($1)] }?.text
   }
 
-  /// The tree with another value at a path of keys, joined by dots; unchanged if the tree lacks one of the keys.
+  /// The tree with another value at a path of keys such as `melody.widest`; unchanged if the tree lacks one of the keys.
   fileprivate func setting(_ key: String, to text: String) -> RuleTree {
     guard case .mapping(let entries, let line) = self else { return .scalar(text, line: self.line) }
     let parts = key.split(separator: ".", maxSplits: 1)
@@ -99,7 +99,7 @@ extension RuleTree {
 
   private var isMapping: Bool { if case .mapping(let entries, _) = self { !entries.isEmpty } else { false } }
 
-  /// The value on one line.
+  /// This tree on one line, as a value in a rule file.
   private var flow: String {
     switch self {
     case .scalar(let text, _):

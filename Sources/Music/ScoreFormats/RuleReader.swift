@@ -6,7 +6,7 @@ import Tintinnabuli
 ///
 /// It defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The current mapping; `nil` after reporting that the mapping is missing or invalid.
+  /// The mapping that is being visited; `nil` if the file lacks it, after an error was reported.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.
@@ -228,7 +228,7 @@ package struct RuleReader: RuleVisitor {
     for moved in [rules] + rules.tonics.map({ rules.moved(to: $0) }) {
       let compass = moved.melody.compass
       let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)
-      // The octaves of echoes are not checked, since `echoes.ceiling` limits their pitch.
+      // Echoes may add octaves, too, but need no check: `echoes.ceiling` limits their pitch.
       guard lowest < 33 || compass.upperBound.midi + 12 * (octaves.max() ?? 0) > 108 else { continue }
       let tonic = moved.scale.tonicSpelling.letterName
       complain("hands", "with the compass the hands must stay within A1 (T lies below M) and C8, in \(tonic) too")

@@ -60,7 +60,8 @@ package struct ScorePage: Sendable {
 
   /// Splits the page between systems into pieces of at most `limit` points, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
-    // Each cut leaves room for the names of bars above a system, and for ledger lines below the previous system.
+    // A cut lies 62 points above a system: this leaves room for the captions above the system and for the ledger lines of the
+    // system before.
     let cuts = tops.dropFirst().map { $0 - 62 }
     var pieces: [Range<Double>] = []
     var begin = 0.0
@@ -78,7 +79,7 @@ package struct ScorePage: Sendable {
   }
   private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
-  /// Breaks bars into lines and stretches each line to the margins; leaves a last line that would stretch by more than 1.6 as it is.
+  /// Breaks bars into lines and stretches each line to the margins. A last line that would need a factor above 1.6 is not stretched.
   private func systems(_ bars: [Bar]) -> [System] {
     var systems: [System] = []
     let room = width - 2 * margin - prelude
@@ -156,7 +157,7 @@ package struct ScorePage: Sendable {
     }
   }
 
-  /// Draws a stemless head on the staff with bottom line `lowest` (letters counted from C0).
+  /// Draws a note head without a stem. `lowest` is the note on the staff's bottom line, in letters counted from C0: 30 is E4, 18 is G2.
   private mutating func head(_ x: Double, _ bottom: Double, _ lowest: Int, _ pitch: Pitch, isLong: Bool) {
     let spelling = scale.spelling(of: pitch.midi)
     let place = 7 * spelling.octave + spelling.letter - lowest

@@ -28,7 +28,7 @@ package final class AudioFile {
     info.channels = 2
     let major = format == .flac ? SF_FORMAT_FLAC : frames * 6 > Self.longestWAV ? SF_FORMAT_RF64 : SF_FORMAT_WAV
     info.format = Int32(major | SF_FORMAT_PCM_24)
-    // libsndfile copies the function table.
+    // libsndfile copies the table of functions, so a local variable suffices.
     var access = Self.access
     file = sf_open_virtual(&access, Int32(SFM_WRITE), &info, Unmanaged.passUnretained(self).toOpaque())
     guard file != nil, failure == 0 else { throw refusal }

@@ -22,7 +22,7 @@ package struct EventLine: Sendable {
   /// Seconds from the first sound; `nil` for at once.
   package let at: Double?
 
-  /// The fields that a line may have, as in the JSON Schema of the documentation.
+  /// The permitted fields of a line, the same as in the JSON Schema of the documentation.
   package static let fields = [
     "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
     "phase",
@@ -173,7 +173,7 @@ package struct EventNumbers: Sendable {
 
   package init() {}
 
-  /// Counts a line; throws if the line refers to an event that the piece does not have.
+  /// Counts a line's event; throws if the line refers by `returns` to an event that the piece does not have.
   package mutating func take(_ line: EventLine) throws(ScoreFileError) {
     switch line.kind {
     case .event(let event):
@@ -206,7 +206,7 @@ package struct LiveScore {
     conductor.autoReplyVoices = []
   }
 
-  /// Composes lines so that every bar is heard to its end, whatever times the lines give; returns the score and its events.
+  /// Composes lines so that every bar is heard to its end; ignores the times in the lines. Returns the score and its events.
   package static func uncut(
     _ lines: [EventLine], seed: UInt64 = 1, rules: ScoreRules
   ) -> (score: LiveScore, events: [ScoreEvent]) {
@@ -229,7 +229,7 @@ package struct LiveScore {
     max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
   }
 
-  /// Composes a line read at `now`; no event can sound before `now` any more.
+  /// Composes a line read at `now`, and the scheduled music before the line's time.
   package mutating func compose(_ line: EventLine, now: Tick) -> [ScoreEvent] {
     let moment = moment(of: line, now: now)
     var events = conductor.advance(to: moment - Conductor.lookahead)

@@ -18,8 +18,8 @@ package struct OfflineSound {
     self.end = end
   }
 
-  /// Renders to a file with an engine whose patch and piano are set. `progress` receives the seconds rendered and their total; an
-  /// error that it throws ends the rendering.
+  /// Renders to a file with an engine whose patch and piano are set. `progress` receives the seconds rendered so far and their total; if
+  /// `progress` throws, the rendering ends.
   package func write(
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
@@ -59,7 +59,7 @@ package struct OfflineSound {
         engine.load(Patch(turn.rules))
         turns.removeFirst()
       }
-      // Frames before the range are rendered too, since their notes continue.
+      // Frames before the range are rendered, too, because their notes may sound on into the range.
       let run = Int(min(4_800, (frame < first ? first : last) - frame))
       let samples = renderer.render(frames: run)
       frame += Int64(run)

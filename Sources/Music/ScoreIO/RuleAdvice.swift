@@ -2,18 +2,19 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Warns of requests in a valid rule file that can never be fulfilled, or not as written.
+/// Warns of requests in a valid rule file that the music can never fulfil, or not as written.
 ///
-/// In descending priority, the music fulfils: a bar's number of pairs and its downbeat; the notes that the bar's sign (the row of `signs`
-/// for its event) fixes; the cells of a completed line (a cell out of reach sounds in another octave); the widest melodic move (exceeded if
-/// necessary); the costs.
+/// If requests conflict, the music fulfils the one that comes first in this list: a bar's number of pairs and its downbeat; the
+/// notes that
+/// the bar's sign (the row of `signs` for its event) fixes; the cells of a completed line (a cell out of reach sounds in another octave);
+/// the widest melodic move; the costs.
 package enum RuleAdvice {
   /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// One line for each pitch that would leave the 88 keys on some of the tonics, so that it sounds in another octave.
+  /// One line for each entry of the file whose pitches leave the 88 keys on a tonic of the cycle, where they sound in another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []
@@ -80,7 +81,8 @@ package enum RuleAdvice {
     if sign.visitsLine {
       let far = Line.all.filter { line in
         let cells = line.map { degrees[$0.index] }
-        // The melody begins on the winning move, which may be any of the three cells; the nearer of the other two cells follows.
+        // The melody begins on the cell of the winning move, which may be any cell of the line. Of the other two cells the nearer
+        // comes first.
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }

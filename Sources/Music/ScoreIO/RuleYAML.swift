@@ -13,7 +13,7 @@ extension RuleReader {
   static func tree(_ text: String) throws(RuleErrors) -> RuleTree {
     guard text.utf8.count <= limit else { throw RuleErrors("larger than \(limit >> 10) KiB") }
     do {
-      // `.basic` leaves scalars as text: otherwise Yams would match each of them against the patterns of YAML's types.
+      // `.basic` leaves scalars as text. Otherwise Yams would match each scalar against the patterns of YAML's types.
       guard let root = try Yams.compose(yaml: text, .basic) else { throw RuleErrors("is empty") }
       return tree(root)
     } catch let error as RuleErrors {

@@ -96,7 +96,7 @@ package struct Sound: Sendable {
     return Sound(frames.map { Stereo(repeating: extractor.next($0)) }, sampleRate: sampleRate)
   }
 
-  /// A faded sine with `seconds` from its start to the start of its fade-out.
+  /// A sine with a fade-in and a fade-out; the fade-out starts `seconds` after the start.
   package static func tone(midi: Double, seconds: Double, _ parameters: ToneGenerator.Parameters) -> Sound {
     var generator = ToneGenerator(sampleRate: 48_000)
     generator.set(parameters)
