@@ -41,10 +41,10 @@ public struct Pair: Sendable, Hashable {
 }
 
 extension Pair {
-  /// When M or T begins, whichever is first; if both rest, when the first low note begins.
+  /// The start of M or of T, whichever comes first; if both rest, the start of the first bass note.
   package var onset: Tick? { [t, m].compactMap { $0?.onset }.min() ?? bass.map { $0.onset }.min() }
 
-  /// When the pair's last note ends. Low notes count only if M and T rest.
+  /// The end of M or of T, whichever comes last; if both rest, the end of the first bass note.
   package var end: Tick {
     ([m, t].compactMap { $0 } + bass.prefix(m == nil && t == nil ? 1 : 0)).map { $0.onset + $0.duration }.max()
       ?? .zero
@@ -87,15 +87,15 @@ public struct Bar: Sendable, Hashable {
   public var index: Int
   /// The origin of the bar.
   public var kind: Kind
-  /// The number, from 1, of the move that this bar plays or follows; 0 if the bar's kind has no move.
+  /// The number, from 1, of the move whose bar this is, or after whose bar it comes; 0 for kinds of bars without a move.
   public var ply: Int
-  /// The voice that plays the bar; `nil` if it belongs to neither voice.
+  /// The voice that plays the bar; `nil` for bars of no voice, such as the opening.
   public var voice: Voice?
   /// The first frame of the bar.
   public var start: Tick
   /// The pairs as written.
   public var pairs: [Pair]
-  /// The time from the bar's start to its cut, after which pairs did not sound; `nil` for an uncut bar.
+  /// The time from the bar's start to its cut, from which on its pairs are silent; `nil` if nothing cut the bar.
   public var cut: Tick?
   /// The names of the bar's signs (its musical answers to facts, such as `threat`), for pictures and `explain`.
   public var signs: [String]
@@ -103,7 +103,8 @@ public struct Bar: Sendable, Hashable {
   public var root = 0
   /// How the bar's time is divided.
   public var rhythm = Rhythm.even
-  /// The number of the change that a closed sentence makes to the bar, from 1; 0 for none.
+  /// The number, from 1, of the entry of `sentences.changes` by which this bar differs after a closed sentence (group of events); 0
+  /// for none.
   public var change = 0
 
   /// Makes a bar; see the properties.

@@ -12,8 +12,10 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case cut
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
-    /// Move the drone's sustained tone at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`. The second tone
-    /// is an octave above `pitch`, the third `velocity` semitones above the second; a `velocity` of 0 means a fifth.
+    /// Move the three tones of the bed (the drone's sustained tone) to `amount`, 0 (silent) … 127 (full level), within `duration`
+    /// frames. The
+    /// first tone is at `pitch`, the second an octave higher, the third `velocity` semitones above the second (a fifth if
+    /// `velocity` is 0).
     case drone
     /// Play the cell preview at `pitch`; `amount` 0 ends it.
     case preview
@@ -35,7 +37,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case ui
   }
 
-  /// The first frame at 48 kHz, from the first sound of the session.
+  /// The frame at which the event happens, at 48 kHz, counted from the session's first sound.
   public var frame: Tick
   /// The duration in frames; see `Kind`.
   public var duration: Int32 = 0
@@ -47,7 +49,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var voice: Voice
   /// The pitch of notes, drone, preview and bell.
   public var pitch: Pitch
-  /// The velocity, 1–127; 0 if not applicable. Of a drone, an interval: see `Kind`.
+  /// The velocity, 1–127; 0 if not applicable. For a drone event it is an interval, see `Kind`.
   public var velocity: UInt8 = 0
   /// The pan from left (−100) to right (+100).
   public var pan: Int8 = 0
@@ -69,7 +71,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
 // MARK: - Cuts
 
 extension ScoreEvent {
-  /// Whether this cut removes `event`. A cut removes the events of older generations from its own frame on, except drone and preview.
+  /// Whether this cut removes `event`: an event of an older generation, at or after the cut's frame, except drone and preview.
   @inlinable
   public func drops(_ event: ScoreEvent) -> Bool {
     // Compares by difference, because the generation number may overflow and restart at 0.
@@ -77,7 +79,7 @@ extension ScoreEvent {
     return isOlder && event.frame >= frame && event.kind != .drone && event.kind != .preview
   }
 
-  /// The events that remain, in posting order, after all cuts among them.
+  /// Applies the cuts among `events`, which are in posting order; returns the remaining events.
   public static func heard(_ events: [ScoreEvent]) -> [ScoreEvent] {
     var kept: [ScoreEvent] = []
     for event in events {
@@ -87,13 +89,13 @@ extension ScoreEvent {
   }
 }
 
-/// A report of a batch that arrived after its first frame had begun and was shifted as a whole.
+/// Reports a batch of events that the audio thread received after the batch's first frame had begun, so that it delayed all of them.
 public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
   /// The generation (number of the bar or gesture) of the first event in the late batch.
   public var generation: UInt32
   /// The frame on which the first event of the late batch sounded.
   public var frame: Tick
-  /// The delay in frames, above 0.
+  /// The delay of the batch in frames, above 0.
   public var lateness: Int64
 
   /// Makes a report; see the properties for units.

@@ -51,10 +51,11 @@ enum Arithmetic {
   @inline(__always)
   static func amplitude(decibels: Float) -> Float { exp2(decibels * 0.166_096_404_7) }
 
-  /// The part of a change that a one-pole filter with a time constant in seconds follows in one step, at `rate` steps a second.
+  /// The share of a change that a one-pole filter follows in one step; `seconds` is its time constant, and it makes `rate` steps a
+  /// second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 
-  /// The factor per frame that falls by 60 dB in `t60` seconds. Not for the audio thread.
+  /// The factor for each frame by which an amplitude falls by 60 dB in `t60` seconds. Not for the audio thread.
   static func decay(t60: Double, sampleRate: Double) -> Double { pow(10, -3 / (t60 * sampleRate)) }
 
   /// Whether a sample is valid: finite and of plausible size.

@@ -5,8 +5,7 @@ public struct Dither: Sendable {
   /// Makes a dither with a fixed noise sequence.
   public init() {}
 
-  /// Rounds `count` samples (of both channels) to 16 bits with TPDF dither; clips beyond ±1.
-  /// Real-time safe: yes.
+  /// Rounds `count` samples (of both channels together) to 16 bits with triangular dither; clips beyond ±1. Real-time safe: yes.
   #if !DEBUG
     @_noLocks @_noAllocation
   #endif

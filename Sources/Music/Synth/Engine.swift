@@ -16,7 +16,7 @@ public final class Engine: @unchecked Sendable {
   }
 
   private let sampleRate: Double
-  /// The events not yet taken by the audio thread. A bar has at most 40; `OfflineRenderer` posts batches of at most 4,096.
+  /// The events that the audio thread has not taken yet. A bar has at most 40 events; `OfflineRenderer` posts batches of at most 4,096.
   private let ring = Ring(8_192, filler: Posted())
   private let late = Ring(256, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
   private let controls = Controls()
@@ -26,7 +26,7 @@ public final class Engine: @unchecked Sendable {
   // The patch and tuning from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
-  /// The tables of a tuning in progress.
+  /// The tables that a tuning is computing; `nil` if no tuning is in progress.
   private var tables: ModalTables.Draft?
 
   /// Makes a silent engine at a sample rate in Hz with the mix of `patch`.
@@ -43,7 +43,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Score
 
-  /// The first frame whose rendering has not begun. An event for this frame is on time if `render` reads it before rendering the frame.
+  /// The first frame of the next block to render. An event for this frame is on time if it is posted before that block begins.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
   /// Posts a batch of events sorted by frame; the audio thread receives all or none of them.
@@ -73,7 +73,7 @@ public final class Engine: @unchecked Sendable {
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // This store is sequentially consistent and comes before reading the ring: see `Ring.post`.
+    // This store and the ring's store of `post` are sequentially consistent: see `Ring.post`. It must come before the ring is read.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)
@@ -151,7 +151,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Meters
 
-  /// Sounding voices, stolen voices and limited frames so far, for tests and offline use. Call only between renders.
+  /// The voices that sound now, and the voices stolen and frames limited so far. Call only between renders.
   package var counters: (voices: Int, steals: Int, limited: Int) { mixer.pointee.counters }
 
   private static func amplitude(_ decibels: Double?) -> Float {

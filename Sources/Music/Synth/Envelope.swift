@@ -80,7 +80,7 @@ public struct EnvelopeExtractor: ~Copyable {
     values[now & mask] = square
     switch detector {
     case .average:
-      // In double precision, squares leave the sum almost exactly as they entered it; a remaining negative error counts as 0.
+      // A square enters and leaves the sum in double precision, so almost no error remains; a negative sum counts as 0.
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:
@@ -126,7 +126,7 @@ public struct EnvelopeMatcher: ~Copyable {
   private var source: EnvelopeExtractor
   private var own: EnvelopeExtractor
   private var place = GridPlace()
-  /// How strongly the envelope is matched, 0…1, and the gain as a factor.
+  /// The strength of the matching, 0…1, and the gain after it as a factor.
   private var levels: Ramp<SIMD2<Float>>
 
   package init(sampleRate: Double) {
@@ -153,7 +153,7 @@ public struct EnvelopeMatcher: ~Copyable {
     levels.jump(levels.target)
   }
 
-  /// Shapes `block` in place by `model`, which is only read. Both have the same length.
+  /// Gives `block` the envelope of `model`, in place; both have the same length.
   package mutating func render(_ block: StereoBlock, after model: StereoBlock) {
     var (rest, done) = (block, 0)
     while let (part, starts) = place.next(&rest) {
@@ -163,7 +163,7 @@ public struct EnvelopeMatcher: ~Copyable {
         let mine = own.next(part[i])
         let level = levels.next()
         if level.x == 0 && level.y == 1 { continue }
-        // At most 24 dB of gain, so as not to raise noise.
+        // The matching raises a frame by at most 24 dB, so as not to raise noise.
         let ratio = min(other / max(mine, 1e-5), 16)
         part[i] = Arithmetic.flushed(part[i] * (level.y * (1 + level.x * (ratio - 1))))
       }

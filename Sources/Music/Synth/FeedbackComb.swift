@@ -31,7 +31,8 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       self.glide = min(max(glide, 1), 60_000)
     }
 
-    /// A string of `frequency` Hz that rings for `t60` seconds: the feedback is 10^(−3 D/(fs·T60)) for a delay of D frames at the rate fs.
+    /// A string of `frequency` Hz that loses 60 dB in `t60` seconds: the feedback is 10^(−3 D/(fs·T60)) for a delay of D frames at
+    /// the rate fs.
     public static func string(frequency: Double, t60: Double, damping: Float = 0) -> Parameters {
       let delay = 48_000 / frequency
       let g = Arithmetic.decay(t60: t60, sampleRate: 48_000 / delay)
@@ -64,7 +65,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
 
   /// The longest delay, in frames.
   public static let maximumDelay: Float = 24_000
-  /// Frames of the delay line: the next power of two, so that a mask wraps the index.
+  /// The frames of the delay line: the first power of two above `maximumDelay`, so that a mask wraps the index.
   private static let size = 32_768
 
   private let sampleRate: Double
@@ -141,11 +142,11 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let d = delay.next()
       let p = levels.next()
       let (g, k) = (p.x, p.y)
-      // The low-pass delays by about k/(1 − k) frames at low frequencies; a shorter delay line makes up for this and keeps the pitch.
+      // At low frequencies the low-pass adds a delay of about k/(1 − k) frames. A delay line shorter by this time keeps the pitch.
       let back = max(d - k / (1 - k), 2)
       let whole = Int(back)
       let t = back - Float(whole)
-      // Lagrange weights at t after the second of four neighbours.
+      // The weights of four neighbouring frames for a point at t (0…1) between the second and the third.
       let w0 = -t * (t - 1) * (t - 2) * (1.0 / 6)
       let w1 = (t + 1) * (t - 1) * (t - 2) * 0.5
       let w2 = -(t + 1) * t * (t - 2) * 0.5

@@ -8,7 +8,7 @@ import ScoreModel
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The largest ratio of `reference` to the mean power that raises the gain: 29.3 dB, for a gain of 22 dB before `makeup`.
+  /// The gain does not rise beyond this ratio of `reference` to the mean power: 29.3 dB, where the gain is 22 dB before `makeup`.
   private static let most: Float = 857.7
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −60 dBFS.
   private static let floor: Float = 0.000_001
@@ -21,7 +21,7 @@ struct Leveler: ~Copyable {
   /// The sum of the squares of the cell's samples so far.
   private var sum: Float = 0
   private var gain = Ramp<Float>(1)
-  /// The share of evened sound: 1 if loudness is evened out, 0 if the sound stays as it is.
+  /// The share of evened loudness in the gain: 1 for evened sound, 0 for sound as it is played.
   private var share = Ramp<Float>(0)
 
   init(sampleRate: Double) {

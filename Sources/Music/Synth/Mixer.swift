@@ -6,7 +6,7 @@ import Synchronization
 /// Rendering is split at events and at every 64th frame (the control grid), so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
-  /// The reference level of the drone's envelope: that of a soft piano.
+  /// The amplitude of the piano, that of a soft passage, at which the drone has the level of the patch.
   private static let breathReference: Float = 0.1
 
   let sampleRate: Double
@@ -40,9 +40,9 @@ struct Mixer: ~Copyable {
   private var pianoLevel = Ramp<Float>(1)
   private var grandLevel = Ramp<Float>(1)
   private var send = Ramp<Float>(0)
-  /// The share of the piano that feeds the current rack (the nodes of the patch); the rest feeds the previous rack.
+  /// The share of the piano's sound that the current rack (the nodes of the patch) gets; the old rack gets the rest.
   private var rackEnter = Ramp<Float>(1)
-  /// The level of the old rack, which fades out at once if a third rack is waiting.
+  /// The level of the old rack. It stays at 1 while the rack's sound dies away, but fades out if a third rack is waiting.
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
@@ -79,7 +79,7 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// Sounding voices, stolen voices and limited frames so far; for tests and meters between renders.
+  /// The voices that sound now, and the voices stolen and frames limited so far; for tests and meters between renders.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
@@ -168,7 +168,7 @@ struct Mixer: ~Copyable {
   private mutating func movePreview(_ event: ScoreEvent) {
     previews[activePreview].stop()
     guard event.amount > 0 else { return }
-    // Switches to the other of two tone generators, so that the previews of two cells cross-fade.
+    // Two tone generators take turns, so that the previews of two cells cross-fade.
     activePreview = (activePreview + 1) % previews.count
     previews[activePreview].start(midi: Double(min(event.pitch.midi, 127)))
   }
@@ -245,7 +245,8 @@ struct Mixer: ~Copyable {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
     // At most two racks sound: the old rack fades within 100 ms if another is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // Return the old rack when it is silent and the last returned rack was collected.
+    // The old rack has ended after ten seconds or after its fade. To return it, the producer must have collected the rack returned
+    // before.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
     guard oldRack == nil, let incoming = controls.rack.take() else { return }
@@ -291,7 +292,7 @@ struct Mixer: ~Copyable {
     mix.copy(dry)
     effects(dry, used, into: mix)
     for i in bells.indices { bells[i].render(mix) }
-    // The leveler leaves out drone and preview: the user sets their levels.
+    // The leveler comes before the drone and the preview are added: the user sets their levels.
     leveler.render(mix)
     tones(dry, into: mix)
     for i in mix.indices { mix[i] *= volume.next() }
@@ -332,7 +333,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Renders strings, chains and room, fed by the piano. A new rack takes over the input of the old rack.
+  /// Renders strings, chains and room, fed by the piano. After a change of the patch, the piano moves from the old rack to the new one.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.count
     feed(rack, isOld: false, dry, used, into: out)

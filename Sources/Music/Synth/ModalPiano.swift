@@ -132,7 +132,7 @@ struct ModalPiano: ~Copyable {
 
   private func excite(_ slot: Int, _ entry: ModalTables.Entry, velocity: Float) {
     let v = min(max(velocity, 1), 127)
-    // The level is linear in dB between the fitted velocities, and is extrapolated beyond them.
+    // The level in dB is interpolated linearly between the fitted velocities 30, 50 and 80, and extrapolated beyond them.
     let wide = v < 50
     let t = wide ? (v - 50) / 20 : (v - 50) / 30
     let base = slot * ModalTables.maxGroups
@@ -160,7 +160,7 @@ struct ModalPiano: ~Copyable {
     var voice = voices[v]
     if voice.hold >= 0 { voice.hold -= Int32(Grid.frames) }
     if voice.hold < 0 {
-      // Half pedal damps partially: fully up to 0.2 of the pedal's way, not at all from 0.8 on.
+      // The damper is fully on up to 0.2 of the pedal's way and off from 0.8 on; in between it damps partially (half pedal).
       let lift = min(max((pedal.value - 0.2) / 0.6, 0), 1)
       voice.damping = 1 - (1 - lift) * (1 - tables.entries[Int(voice.note)].damper)
     }

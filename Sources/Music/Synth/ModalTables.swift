@@ -52,7 +52,7 @@ struct ModalTables: ~Copyable {
     /// The real part of each partial's phase at the strike; the next property has the imaginary part.
     var startRe = Lane.zero
     var startIm = Lane.zero
-    /// log2 of the amplitude at velocities 30, 50 and 80.
+    /// The base-2 logarithm of each partial's amplitude at velocity 30; the next two properties have velocities 50 and 80.
     var soft = Lane(repeating: -126)
     var middle = Lane(repeating: -126)
     var loud = Lane(repeating: -126)

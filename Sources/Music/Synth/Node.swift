@@ -15,7 +15,7 @@ extension Stereo {
 }
 
 extension StereoBlock {
-  /// Copies frames of a block of at least this length. A plain loop, because the compiler takes `update(from:)` for a deallocation.
+  /// Copies frames of a block of at least this length by a plain loop, because the compiler takes `update(from:)` for a deallocation.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 
@@ -66,8 +66,7 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Splits off the first frames of `rest`, up to the next 64-frame boundary. Returns them and whether they start at a boundary, or
-  /// `nil` if `rest` is empty.
+  /// Replaces each frame that has an invalid sample by 0.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }
@@ -101,7 +100,7 @@ struct SilenceWatch: BitwiseCopyable {
   /// Whether the node contains only silence.
   var isResting: Bool { quiet >= memory }
 
-  /// Records a sample of the node's memory or output, for the detection of silence.
+  /// Records the amplitude of a frame in the node's memory or output.
   @inline(__always)
   mutating func note(_ level: Float) { peak = max(peak, level) }
 

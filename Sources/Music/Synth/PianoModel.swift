@@ -14,14 +14,15 @@ struct PianoModel {
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
   /// dB by which the late stage of the decay is raised, so that the treble sustains longer.
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
-  /// The slowest decay in dB/s: the grand's sample loops hold some partials for ever.
+  /// The slowest decay in dB/s. The fit has slower ones because the grand's samples are loops in which some partials never decay.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
-  /// The fastest early decay of the first partial in dB/s; faster decays in the fit are hammer noise. The next two properties are its
-  /// increase for each further partial, and its maximum.
+  /// The fastest early decay of the first partial in dB/s; the fit has faster ones where it took hammer noise for a partial. The next two
+  /// properties are the increase of this limit with each further partial, and its maximum.
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
-  /// The target mean power of the first 0.2 s at velocity 50, in dBFS: neighbouring sampled notes differ by up to 7 dB.
+  /// The mean power that each note has in its first 0.2 s at velocity 50, in dBFS. The sampled notes differ from neighbours by up
+  /// to 7 dB.
   private static let evenness: [(Double, Double)] = [
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
@@ -59,7 +60,8 @@ struct PianoModel {
     return note
   }
 
-  /// Interpolates partial `n` between two anchors. A partial that only one anchor has gets softer with the distance from it.
+  /// Interpolates partial `n` between two anchors (fitted notes). A partial that only one anchor has is softer, the further the note is
+  /// from this anchor.
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }
@@ -84,7 +86,7 @@ struct PianoModel {
     note.modes.append(
       Mode(
         frequency: f, level: levels(row[2] / 10), decay: early, side: row[8] / 10, phase: row[9] / 1_000, start: start))
-    // Strings of a note are slightly detuned: the late stage beats slowly against the early one.
+    // A note's strings are slightly detuned, so its late stage has a slightly higher frequency and beats slowly against the early stage.
     note.modes.append(
       Mode(
         frequency: f + 0.06 + 0.2 * random.uniform(),

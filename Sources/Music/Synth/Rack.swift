@@ -40,7 +40,7 @@ struct Rack: ~Copyable {
   private var pedal = Ramp<Float>(0)
   private var pedalWasDown = true
 
-  /// Tunes the strings to `a4`; the patch assumes 440 Hz.
+  /// Makes the nodes of a patch, with the strings tuned to `a4`: the patch has their delays for 440 Hz.
   init(_ patch: Patch, sampleRate: Double, a4: Double = 440) {
     let levels = patch.levels
     func amplitude(_ level: Double, _ master: Double = 0) -> Float {
@@ -119,7 +119,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Starts a chain: gliding combs begin at their normal delay if silent.
+  /// Starts a chain for a struck note: gliding combs move to their `melt` delay, from their normal delay if the chain was silent.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {

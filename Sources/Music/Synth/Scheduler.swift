@@ -13,7 +13,8 @@ struct Scheduler: ~Copyable {
   private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
-  /// The lateness of the current batch in frames. Kept between calls of `drain`, because several calls may take parts of one batch.
+  /// The delay of the current batch in frames. One call of `drain` may take only a part of a batch, so the next call needs the
+  /// delay, too.
   private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }
@@ -35,7 +36,7 @@ struct Scheduler: ~Copyable {
       event.frame = Tick(rawValue: event.frame.rawValue + shift)
       if ring[at].begins, shift > 0 {
         let batch = LateBatch(generation: event.generation, frame: event.frame, lateness: shift)
-        // A report is dropped if the ring for reports is full.
+        // If the ring for reports is full, this report is lost.
         late.post(1) { _ in batch }
       }
       if event.kind == .cut { cut(event) } else { insert(event) }

@@ -19,8 +19,9 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
       self.wet = min(max(wet, 0), 1)
     }
 
-    /// *bell* with a prime of f = `frequency` Hz: for inputs at 0.35 f and 0.25 f the left channel gives hum (½ f) and tierce (6/5
-    /// f), the right channel quint (3/2 f) and nominal (2 f).
+    /// *bell* with a prime of f = `frequency` Hz. From an input at 0.35 f on the left it makes hum (½ f) and tierce (6/5 f); from
+    /// an input at
+    /// 0.25 f on the right, quint (3/2 f) and nominal (2 f).
     public static func bell(frequency: Float) -> Parameters {
       Parameters(left: 0.85 * frequency, right: 1.75 * frequency)
     }
