@@ -2,7 +2,7 @@ import ScoreModel
 
 /// The scheduled music that needs no further event, with the times at which it is due.
 struct Agenda: Sendable {
-  /// The section of the music that continues without further events.
+  /// The kind of music that is scheduled next and that needs no further event.
   enum Course: Sendable {
     case silent
     case opening(step: Int)
@@ -24,10 +24,11 @@ struct Agenda: Sendable {
     var sizes: [Int]
     var step = 0
     var winner: Voice?
-    /// The facts (such as a draw) of an end that comes without an event; the first bar of the arch plays the sign (musical answer) for
-    /// these facts.
+    /// The facts (such as a draw) of a piece that ended without an event. The first bar of the arch plays the sign (musical answer)
+    /// for these
+    /// facts.
     var facts: Set<Fact> = []
-    /// The last notes of M before the coda, in degrees.
+    /// The notes, in degrees, that M quotes at the end of the arch, before the coda.
     var motto: [Int] = []
     /// The step of the coda (a long pair on the tonic after a motto); `nil` if the arch has no coda.
     var coda: Int?
@@ -35,10 +36,10 @@ struct Agenda: Sendable {
     var roots: [Int] = []
     /// The sentence (group of events) that a half arch closes; `nil` at the end of the piece.
     var sentence: Int?
-    /// The approximate time at which a half arch ends.
+    /// The approximate time at which the half arch ends.
     var until = Tick.zero
 
-    /// The number of M's pairs between this step's bar and the coda or the end.
+    /// The number of pairs with M after this step's bar, not counting the coda.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
@@ -59,7 +60,7 @@ struct Agenda: Sendable {
   /// Whether the arch (the closing bars) at the end of a piece plays.
   var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
 
-  /// The approximate end of the half arch (bars that close a section) that plays; zero if no half arch plays.
+  /// The approximate end of the half arch that plays after a sentence (a group of events); zero if no half arch plays.
   var sentenceEnd: Tick {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
@@ -67,7 +68,8 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has work.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its phrases have,
+  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its phrases have
+  /// together,
   /// the earlier the first echo comes.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
@@ -96,7 +98,7 @@ struct Agenda: Sendable {
   /// Cancels everything except the pulse of a clock.
   mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
 
-  /// Delays the times derived from a bar that began late.
+  /// Delays all scheduled times except the pulse, after the synthesizer began a bar late.
   mutating func shift(by late: Tick) {
     next = next.map { $0 + late }
     drone = drone.map { $0 + late }
@@ -104,13 +106,13 @@ struct Agenda: Sendable {
   }
 }
 
-/// The times at which an opponent may reply: one slot per short note, from the start of a bar's long note on.
+/// The times at which an opponent may reply: the start of a bar's long note, and then one time (slot) after each short note's length.
 struct Slots: Sendable {
   var start: Tick
   var onsets: [Tick] = []
   var short: Double
 
-  /// The first slot at or after `ready`, at least `least` slots into the long note.
+  /// The first slot that is at or after `ready`, and at least `least` slots after the start of the long note.
   func first(after ready: Tick, least: Int) -> Tick {
     let long = start + (onsets.dropLast().last ?? .zero)
     let step = max(Tick.seconds(short).rawValue, 1)

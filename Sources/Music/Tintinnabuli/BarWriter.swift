@@ -14,26 +14,26 @@ struct BarPlan {
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad, if any: the first pair if M has there the degree that the sign's rule asks for (`awakenM`), else
-  /// the second pair.
+  /// The pair in which T leaves the triad; `nil` for none. It is the first pair if M has there the degree `awakenM` of the sign, else the
+  /// second pair.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
-  /// The degree of a mark that leaves the board, and the pair in which T alone answers the mark.
+  /// The degree of a mark that leaves the board, and the pair in which T answers the mark while M rests.
   var removed: (slot: Int, degree: Int)?
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
   /// The change that the last closed sentence (group of events) makes to this bar, and its number in the rules, from 1.
   var change: (number: Int, rule: ScoreRules.Sentences.Change)?
-  /// Whether the bar quotes an earlier bar on purpose.
+  /// Whether the bar quotes an earlier bar on purpose, because an event leads to the same position (`Event.returns`).
   var quotes = false
   /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
-  /// The time at which T sounds; overrides the time that `sign` sets.
+  /// When T sounds; `nil` to follow the bar's sign.
   var tPace: SignRule.TPace?
-  /// Two factors of velocity in per cent: one of all notes, and a further one of T.
+  /// The velocity of all notes in per cent; the next property is a further factor for T alone.
   var velocity = 100
   var tVelocity = 100
   /// The effect chain of the long note.
@@ -43,13 +43,13 @@ struct BarPlan {
   /// The names of the signs (musical answers to facts) that the bar plays.
   var signs: [String] = []
 
-  /// Whether M rests in a pair because of the rhythm: in the pairs between the first pair and the long pair. In the second pair M
-  /// sounds nevertheless if that pair plays a sign (the musical answer to a fact).
+  /// Whether M rests in pair `slot`: in the rhythms `held` and `low`, M rests between its first notes and the long pair.
   func restsM(_ slot: Int) -> Bool {
     (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
   }
 
-  /// The last pair before M rests.
+  /// The last pair in which M plays before it rests: usually the first pair, but the second pair if a sign (a musical answer to a fact)
+  /// sounds there.
   var firstHeld: Int { pending != nil || awakensAt == 1 || sign.secondPair != nil ? 1 : 0 }
 }
 
@@ -93,7 +93,7 @@ struct WrittenBar: Sendable {
 }
 
 extension WrittenBar {
-  /// Makes a bar of notes only, with the pedal down.
+  /// Makes a bar without bells and effects; the pedal goes down at the bar's start.
   init(plain bar: Bar) {
     let end = bar.pairs.last?.end ?? .zero
     self.init(
@@ -103,7 +103,7 @@ extension WrittenBar {
   }
 }
 
-/// Turns a plan and a melody into a performed bar: T-voice, bass, timing and touch.
+/// Turns a plan and a melody into a bar as performed: adds the T-voice and the bass, and shapes time and touch.
 struct BarWriter {
   let rules: ScoreRules
 
@@ -126,7 +126,9 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A pending sign's pair has the pan and roll (the time by which T precedes M) of the sign's voice, but the register of this bar's voice.
+      // A sign left over from an earlier bar sounds with the pan and the roll (the time by which T precedes M) of the voice that
+      // caused the
+      // sign, but in the register of this bar's voice.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -185,11 +187,11 @@ struct BarWriter {
         time += plan.short * Double(rules.bars.long) * max(1 + k.timing * k.timingSpread / 100 * jitter, 0.25)
       } else {
         let place = shorts > 1 ? Double(slot) / Double(shorts - 1) * 2 - 1 : 0
-        // A parabola with mean zero keeps the bar's average tempo.
+        // A parabola with the mean zero: slower at both ends and quicker in the middle, while the bar's average tempo stays.
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // The factor has a minimum, so that every note has a length even with extreme rules.
+        // With extreme rules the factor could become 0 or negative; the limit gives every note a length.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }
@@ -210,7 +212,7 @@ struct BarWriter {
     return Int(value.rounded()) * plan.velocity * (plan.colour?.touch ?? 100) / 10_000
   }
 
-  /// Limits a velocity to `performance.range`; notes softened on purpose may be softer, down to `softest`.
+  /// Limits a velocity to `performance.range`. In bars that are softened, for example by hurry, notes may be softer, down to `softest`.
   private func clamp(_ velocity: Int, _ plan: BarPlan) -> Int {
     let isSoftened = plan.velocity < 100 || plan.tVelocity < 100 || (plan.colour?.touch ?? 100) < 100
     let low = isSoftened ? rules.performance.softest : rules.performance.range.lowerBound
@@ -219,14 +221,16 @@ struct BarWriter {
 
   // MARK: The T-voice
 
-  /// The sign (musical answer to a fact) that a pair plays: on the second pair a sign still pending from an earlier bar, if any; else the
-  /// bar's own sign.
+  /// The sign (musical answer to a fact) that a pair plays: the bar's own sign, but in the second pair a sign left over from an
+  /// earlier bar,
+  /// if any.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner of a pair: on the second pair, the manner of the voice that caused a sign still pending from an earlier bar, if any; else
-  /// the manner of the bar's voice.
+  /// The manner of a pair: that of the bar's voice, but in the second pair that of the voice that caused a sign left over from an
+  /// earlier bar,
+  /// if any.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -237,7 +241,9 @@ struct BarWriter {
     return [plan.change?.rule.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
-  /// The delay of T within its pair; `nil` if T rests. On the downbeat and the long note T has no delay, unless it is silent.
+  /// The delay of T within its pair; `nil` if T rests in the pair. At the downbeat and in the long pair T has no delay; there T
+  /// rests only
+  /// if its pace is `silent`.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
     switch tPace(plan, slot) {
     case .together, .double: .zero
@@ -247,8 +253,9 @@ struct BarWriter {
     }
   }
 
-  /// Whether an action that a sign (a row of the rule file) sets at `place` applies to the pair `slot`. All actions of a sign still pending
-  /// from an earlier bar apply to the second pair.
+  /// Whether an action that a sign (a row of the rule file) sets at `place` applies to the pair `slot`. All actions of a sign left
+  /// over from
+  /// an earlier bar apply to the second pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }
@@ -268,7 +275,7 @@ struct BarWriter {
     return rules.scale.midi(degree)
   }
 
-  /// The pair that answers a mark leaving the board: T alone, in two falling notes.
+  /// The pair that answers a mark leaving the board: M rests, and T plays two falling notes.
   private func leaving(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Pair {
     let manner = rules.manner(of: plan.voice)
     let m = rules.scale.midi(plan.removed?.degree ?? 0) + 12 * manner.octaves
@@ -292,7 +299,7 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // Delays the cut note by half a pair: at the downbeat only notes of the player who moved are heard.
+      // The cut note comes half a pair after the downbeat, where only notes of the player who moved are heard.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)
@@ -317,7 +324,7 @@ struct BarWriter {
     return notes
   }
 
-  /// A low note without M and T: the triad's tones one after the other, from the root up.
+  /// The low note of a pair without M and T. From pair to pair the notes are the triad's root, third and fifth, then the root again.
   private func lowNote(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Note {
     low(2 * ((slot - 1) % 3), plan, at: onsets[slot], until: onsets[plan.count - 1])
   }

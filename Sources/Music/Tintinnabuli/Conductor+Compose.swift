@@ -11,8 +11,9 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. The candidates after the first `count` are variations: each of the first `count` melodies with another
-    /// note at one place of the bar. The last variations are candidate 0 with other long notes.
+    /// The melody of a candidate. The first `count` candidates are the cheapest melodies for `count` sets of random costs. After
+    /// them come
+    /// their variations, each with another note at one place of the bar. The last candidates are candidate 0 with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -51,24 +52,25 @@ extension Conductor {
     return written
   }
 
-  /// The number of alternative long notes for a short bar.
+  /// The number of alternative long notes that are tried for a bar of two or three notes.
   private static let ends = 9
 
-  /// The root of a bar in a long piece (with phases); `nil` in short pieces.
+  /// The root of a bar in a long piece, whose events have a `phase`; `nil` in short pieces.
   private func longRoot(_ plan: BarPlan) -> Int? {
     piece.events.last?.phase == nil ? nil : rules.rooted(plan.root).scale.root
   }
 
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
-  /// The cheapest candidate; patterns and bars heard before cost extra. Varies a bar heard before, unless it is a quotation.
+  /// The number and the melody of the cheapest candidate. Patterns and bars heard before cost extra; if the cheapest candidate is a bar
+  /// heard before, tries variations, too. A bar that quotes an earlier bar takes candidate 0.
   private func choose(
     _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // In a long piece a short bar that repeats an earlier bar costs more than one whose long note misses the goal.
+    // In a long piece a repeated short bar must cost more than a bar whose long note misses its goal.
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
@@ -157,7 +159,8 @@ extension Conductor {
     }
   }
 
-  /// The nearest degree to `degree` with the given scale step within the compass, except `degree`; the lower of two equally near.
+  /// The degree with the given scale step in the compass that is nearest to `degree` and different from it; the lower of two
+  /// equally near.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

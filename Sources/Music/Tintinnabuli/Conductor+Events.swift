@@ -26,7 +26,7 @@ extension Conductor {
   ///   - marks: The degrees that each voice has marked.
   ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log.
   ///     For free play the seed of its music, from which the touches alone reproduce the bars.
-  ///   - place: The match's position in the cycle of tonics, from 0; it wraps around.
+  ///   - place: The position of a match or of free play in the cycle of tonics, from 0; after the last tonic the first follows.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
   ) -> [ScoreEvent] {
@@ -76,7 +76,7 @@ extension Conductor {
     tunePiece()
   }
 
-  /// Gives the piece its own register and order of contours, so that pieces differ.
+  /// Draws the piece's register and its order of contours from its seed, so that pieces differ.
   mutating func tunePiece() {
     var generator = SplitMix64(seed: pieceSeed, index: 0xA11A)
     piece.drift = generator.below(2 * rules.melody.drift + 1) - rules.melody.drift
@@ -90,7 +90,7 @@ extension Conductor {
   /// The order of the steps matters: each step uses the changes of the steps before it.
   ///
   /// - Parameters:
-  ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
+  ///   - event: The event. It starts a new piece if the piece has ended or already has an event with this or a higher number.
   ///   - moment: The time at which the event is heard.
   ///   - logged: The event's time in a match's log, on which the bar depends instead of network delay.
   /// - Returns: A cut and the whole bar. If the event ends the piece, `advance` returns the closing bars later.
@@ -112,7 +112,7 @@ extension Conductor {
     return (bar + moveBed(to: event.root, at: moment) + scheduleNext(after: written, event, at: moment)).inOrder
   }
 
-  /// Ends the last bar, keeps a snapshot for a take-back, and begins a new piece if the event starts one.
+  /// Cuts the last bar, begins a new piece if the event starts one, and stores a snapshot for a take-back of the event.
   private mutating func cutLastBar(_ stroke: inout Stroke) {
     let (moment, before) = (stroke.moment, piece)
     stroke.cutNote = piece.pendingSigns.collectCutSigns(
@@ -146,7 +146,7 @@ extension Conductor {
     event.number = stroke.number
     piece.events.append(event)
     (piece.number, piece.marks, piece.standing) = (stroke.number, event.marks, event.standing)
-    // In free play each sentence strikes the low tonic anew.
+    // In free play each sentence (group of events) counts its bars from 1 and strikes the low tonic in those of `drone.bars`.
     if event.isFree, piece.events.dropLast().last?.sentence != event.sentence { piece.barNumber = 0 }
     piece.barNumber += 1
     let known = event.facts.union(stroke.isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
@@ -168,14 +168,15 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic: in a new piece, in the bars of `drone.bars`, and if the root returns to the tonic.
+  /// Whether the event strikes the low tonic: if it starts a piece, comes before the low tonic scheduled for the piece, has a bar of
+  /// `drone.bars`, or returns to the tonic as root in a long piece.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
     return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
   }
 
-  /// The velocities of M and of T in per cent; consecutive hurried events get softer.
+  /// The velocity of the bar and a further factor for T, both in per cent; consecutive hurried events get softer.
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }
@@ -188,7 +189,7 @@ extension Conductor {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
     plan.removed = (slot, degree + rules.lowest)
     guard plan.count < slot + 2 else { return }
-    // If a person has to reply, shorter notes make up for the additional pairs.
+    // If people play, shorter notes make up for the additional pairs.
     if autoReplyVoices.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
     plan.count = slot + 2
   }
@@ -246,7 +247,7 @@ extension Conductor {
   ///
   /// Unless the music chooses the time of both replies, the short notes are so quick that the long note starts at most `apart` seconds
   /// after the last long note that was heard (`sinceLongNote` ago) and, except at an end, after at most `reach` per cent of the expected
-  /// thinking time (the piece's median). `quickest` limits this.
+  /// thinking time (the piece's median). Usually a short note is not quicker than `quickest`, even if the long note then starts later.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
@@ -379,8 +380,8 @@ extension Conductor {
   }
 
   /// The numbers of pairs in the closing bars. If the music chooses the time of both voices' replies, `rules.bars` gives the numbers.
-  /// Otherwise the first is about as long as the longest bar before the piece's last one, and each further bar except the last is a pair
-  /// shorter.
+  /// Otherwise the first closing bar is about as long as the longest bar before the piece's last one. Each further bar is a pair shorter,
+  /// except the last, which has `rules.bars.last` pairs.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
@@ -403,9 +404,9 @@ private struct Stroke {
   let startsOver: Bool
   /// The time since the last event: in a match by the times of its log, in whole slots, so that it is equal for all listeners.
   let gap: Tick?
-  /// The long note of the last bar, if a cut kept it from being heard.
+  /// The long note of the last bar, if the cut by this event kept the note from being heard.
   var cutNote: Note?
-  /// The time since the last long note that was heard.
+  /// The time from the last long note that was heard to the event.
   var sinceLongNote = Tick.zero
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false

@@ -39,7 +39,9 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// Schedules a phrase while a player thinks. If the phrases after a bar already have `growth` pairs per event, schedules echoes.
+  /// Schedules a phrase if a person thinks about the next event, and the phrases after the bar have fewer than `growth` pairs for
+  /// each event
+  /// so far. Otherwise schedules echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
@@ -49,7 +51,7 @@ extension Conductor {
     agenda.next = end + .seconds(rules.phrases.after)
   }
 
-  /// Composes a phrase that answers the previous bar: by the other voice, starting a step beside that bar's long note, in the
+  /// Composes a phrase that answers the previous bar: by the other voice, starting a step above or below that bar's long note, in the
   /// opposite contour. T has the position relative to M that the last event's sign (its row of `signs`) sets.
   ///
   /// The phrase depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
@@ -59,7 +61,7 @@ extension Conductor {
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
     guard left >= 2 else {
-      // No further phrase is possible: the rules may have changed since this phrase was scheduled.
+      // The phrase has no pairs left: the rules may have changed after it was scheduled.
       agenda.wait(from: moment, rules)
       return []
     }
@@ -116,7 +118,7 @@ extension Conductor {
     let isLast = closing.step == closing.sizes.count - 1
     let codaStep = closing.coda ?? .max
     let isCoda = closing.step == codaStep
-    // The coda does not count in the tempo and loudness of the bars before it.
+    // The coda does not count as a step for the tempo and the loudness of the closing bars.
     let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
     let step = max(closing.step - (closing.step < codaStep ? 0 : 1), 0)
     let count = closing.sizes[closing.step]
@@ -204,7 +206,8 @@ extension Conductor {
     return write(plan, search.solve(), of: search, at: moment, SplitMix64(seed: pieceSeed, index: 0xC0DA))
   }
 
-  /// The earlier bar that a closing bar recalls: the closing bars go through the bars of the piece or sentence backwards.
+  /// The earlier bar that a closing bar recalls: the first closing bar recalls the last bar but one of the piece or sentence, the next
+  /// closing bar the bar before, and so on.
   private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
@@ -212,14 +215,15 @@ extension Conductor {
     return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
-  /// Makes the melody recall the notes of an earlier bar backwards, stretched over the pairs, or quote the motto near the end.
+  /// Makes the melody quote the motto in the last slots before the coda. In the other slots it recalls the notes of an earlier bar
+  /// backwards, spread over the pairs.
   private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
     let motto = closing.motto
     for slot in 0..<problem.count {
       let fromEnd = closing.pairsAfter + problem.count - 1 - slot
       guard fromEnd < motto.count else { continue }
       let degree = motto[motto.count - 1 - fromEnd] + rules.lowest
-      // A degree out of reach sounds in another octave.
+      // A degree too far from the note before sounds in the octave nearest to this note.
       let last = problem.fixed[slot - 1] ?? degree
       problem.fixed[slot] =
         abs(degree - last) <= rules.melody.widest ? degree : nearest(step: Scale.step(degree), to: last)
@@ -234,14 +238,14 @@ extension Conductor {
   // MARK: Waiting
 
   /// Repeats the end of an earlier bar, softer, every second time an octave higher. After `echoes.thin` seconds echoes are shorter
-  /// and softer; after `echoes.sparse` seconds `strikeWaiting` recalls events instead.
+  /// and softer. After `echoes.sparse` seconds there are no echoes; `strikeWaiting` recalls events instead.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     agenda.course = .waiting(echoes: number + 1)
     let law = rules.echoes
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Echoes only bars of the running piece and the opening, so that a record alone reproduces the echoes.
+    // Echoes only bars of the running piece, including its opening, so that a record alone reproduces the echoes.
     let isFree = piece.events.last?.isFree == true
     let heard =
       isFree
@@ -267,7 +271,7 @@ extension Conductor {
     return events(of: written)
   }
 
-  /// For each sentence of free play, a bar of the first pairs of its events; each pair lasts at most until the next.
+  /// For each sentence of free play, a bar of the first pairs of all its events. Each pair ends at the latest when the next begins.
   private var playedSentences: [Bar] {
     var sentences: [(number: Int?, bar: Bar)] = []
     for bar in eventBars {
@@ -288,8 +292,8 @@ extension Conductor {
     return sentences.map { $0.bar }
   }
 
-  /// Strikes the low tonic while waiting, but not during closing bars. After `echoes.sparse` seconds each stroke also recalls an event;
-  /// strokes get softer and rarer, until they come half as often.
+  /// Strikes the low tonic while a player thinks, but not during closing bars. After `echoes.sparse` seconds each stroke also recalls an
+  /// event, and the strokes get softer and rarer, down to half as many.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
@@ -302,7 +306,8 @@ extension Conductor {
       + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// Plays the first and the long note of the bar of the next event that was not recalled before; every second event an octave higher.
+  /// Recalls the first event that was not recalled before: plays the first and the long note of its bar, for every second event an octave
+  /// higher.
   private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

@@ -51,7 +51,8 @@ public struct Conductor: Sendable {
   var book = ScoreBook()
   var agenda = Agenda()
   var slots: Slots?
-  /// The pending low tonic of a new piece, which an early event replaces.
+  /// The time of the low tonic that is scheduled at the start of a piece. An earlier event cuts this note and strikes the low tonic
+  /// itself.
   var pendingTonic: Tick?
   var piece = Piece()
   /// Snapshots before each event of the piece, for undo and recomposition.
@@ -70,7 +71,7 @@ public struct Conductor: Sendable {
     tunePiece()
   }
 
-  /// Continues a session already played: the next piece starts with pedal and low tonic and has a seed derived from the session's.
+  /// Lets the next piece start like a later piece of a session, with pedal and low tonic, but with the session's own seed.
   public mutating func joinSession() {
     piecesBegun = 1
     pieceNumber = .max
@@ -117,7 +118,7 @@ public struct Conductor: Sendable {
     return events.inOrder
   }
 
-  /// The first slot for an opponent's reply: at or after `ready`, at least `gestures.reply` slots into the long note.
+  /// The first slot for an opponent's reply: at or after `ready`, at least `gestures.reply` slots after the start of the long note.
   ///
   /// Slots are a short note apart, from the start of the long note on through the silence after it. Between two computers the reply
   /// waits `gestures.breath` slots, so that the long note is heard.
@@ -126,11 +127,11 @@ public struct Conductor: Sendable {
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    // The reply waits for the end of a half arch (the bars that close a section).
+    // If a half arch plays after a sentence (a group of events), the reply waits for its end.
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
-  /// Corrects the times of a bar that the synthesizer began late, at `frame`; `generation` is the number of the bar's events.
+  /// Corrects the times of the bar with the given generation number, which the synthesizer began late, at `frame`.
   public mutating func shifted(generation: UInt32, to frame: Tick) {
     guard let start = book.shift(generation: generation, to: frame) else { return }
     if slots?.start == start { slots?.start = frame }
@@ -145,8 +146,8 @@ public struct Conductor: Sendable {
   /// The current length of a short note in seconds.
   var short: Double { rules.bars.short / pace }
 
-  /// The loudness of a bar in per cent of `performance.dynamics`, by the progress of the piece from 0 (quiet) to 1
-  /// (loud). The piece's seed varies the range.
+  /// The loudness of a bar in per cent, within `performance.dynamics`: the quiet end if the progress `form` of the piece is 0, and louder
+  /// with progress. The piece's seed decides whether 70, 80, 90 or 100 % of the range are used.
   func loudness(at form: Double) -> Int {
     let dynamics = rules.performance.dynamics
     let share = form * Double(70 + 10 * (pieceSeed % 4)) / 100
@@ -163,7 +164,8 @@ public struct Conductor: Sendable {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
   }
 
-  /// Moves the bed (the drone's sustained tone) to its current tones and a level (default: its own) within `seconds`.
+  /// The event that moves the bed (the drone's sustained tone) to the tones of `piece.bed` and to a level (default: `drone.level`) within
+  /// `seconds`.
   func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
     guard piece.bed != Bed() else { return event }
@@ -172,7 +174,7 @@ public struct Conductor: Sendable {
       return (up % 12 + 12) % 12
     }
     let (low, high) = piece.bed.degrees
-    // Moves in the direction of the smaller interval.
+    // The bed moves by the smaller interval, up or down.
     let up = semitones(0, low)
     event.pitch = Pitch(onKeys: event.pitch.midi + (up > 6 ? up - 12 : up))
     if !piece.bed.tones.isEmpty { event.velocity = UInt8(low == high ? 12 : semitones(low, high)) }

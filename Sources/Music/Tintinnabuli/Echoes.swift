@@ -12,8 +12,9 @@ struct EchoMemory: Sendable {
     var octaves: Int
   }
 
-  /// Chooses at random among the heard bars; `nil` if none is left. A bar is echoed at most twice with the same pairs in the same
-  /// octave; if no bar is left in one octave, tries the other octave.
+  /// Chooses a bar at random among the heard bars, first among those with two pairs or more; `nil` if none is left. A bar is echoed
+  /// at most
+  /// twice with the same pairs in the same octave. If no bar is left in one octave, tries the others.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter
@@ -72,7 +73,7 @@ struct EchoWriter {
     return [first, last]
   }
 
-  /// The octaves by which to move pairs so that no note exceeds `echoes.ceiling`.
+  /// The octaves by which to move pairs: `octaves` or, if a note would exceed `echoes.ceiling`, 0, −1 or −2.
   func shift(of pairs: [Pair], _ octaves: Int) -> Int {
     let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2
@@ -94,7 +95,8 @@ struct EchoWriter {
       plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
   }
 
-  /// A bar played backwards and softly, after the pairs of `gesture` (of other bars that are taken back at the same moment).
+  /// The bar of a take-back: the pairs of `gesture` (other bars that are taken back at the same moment), then `source` backwards
+  /// and softly.
   func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
     let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
       plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {

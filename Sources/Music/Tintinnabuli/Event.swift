@@ -14,11 +14,12 @@ public struct Event: Sendable, Hashable {
   public var stood: Double?
   /// The expected seconds until the next event; `nil` to use the piece's own median.
   public var pace: Double?
-  /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. A number already used begins a new piece.
+  /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. A number not above the last event's begins a new
+  /// piece.
   public var number: Int?
   /// The degrees that each voice has marked after the event; melodies visit these degrees.
   public var marks: Marks
-  /// The other degrees of a line completed by the event, for signs (rows of the rule file) whose melody visits the line.
+  /// The other degrees of a line that the event completes. A sign (a row of the rule file) can make the melody visit them.
   public var line: [Int]
   /// The end of the piece, if this event ends it.
   public var end: End?
@@ -27,7 +28,7 @@ public struct Event: Sendable, Hashable {
 
   /// The progress of the piece, 0…1, which determines the bar's length; `nil` to use `number`.
   public var phase: Double?
-  /// The root of the bar's triad as a degree from the tonic; its octave moves the register.
+  /// The root of the bar's triad as a degree from the tonic. Each seven degrees move the register by an octave, too.
   public var root = 0
   /// The root of the next event as far as known; the bed (the drone's sustained tone) moves there during the bar.
   public var nextRoot = 0
@@ -41,8 +42,8 @@ public struct Event: Sendable, Hashable {
   public var removedDegree: Int?
   /// The number of an earlier event that led to the same position; the bar quotes the melody of that event.
   public var returns: Int?
-  /// Whether the event belongs to free play, in which no event is taken back. The echoes of free play repeat the first pairs of a
-  /// sentence's events, the notes that were touched, and the first echo follows soon after the last bar.
+  /// Whether the event belongs to free play, in which no event is taken back. Echoes of free play repeat the first pairs of all events of
+  /// a sentence, which are the touched cells. The first echo follows soon after the last bar.
   public var isFree = false
 
   /// Makes an event; see the properties for units and ranges.

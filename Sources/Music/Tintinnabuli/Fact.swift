@@ -17,7 +17,7 @@ extension Fact {
   public static var draw: Fact { Fact(rawValue: "draw") }
   /// The piece has ended without an event.
   public static var offBoard: Fact { Fact(rawValue: "off-board") }
-  /// The event followed the previous one in less than `gestures.hurry`.
+  /// The event followed the previous one in less than `gestures.hurry` seconds.
   public static var hurry: Fact { Fact(rawValue: "hurry") }
 
   /// The facts that the conductor determines itself, in the order of a rule file.

@@ -27,8 +27,9 @@ struct MelodyProblem {
   var recalls: [Int: Int] = [:]
 }
 
-/// A melody that solves a `MelodyProblem`, and its cost. The cost includes random costs, which differ between the candidates (the numbered
-/// solutions among which a bar's melody is chosen).
+/// A melody that solves a `MelodyProblem`, and its cost. Part of the cost is random and different for each candidate (each of the
+/// numbered
+/// solutions from which a bar's melody is chosen).
 struct MelodyLine {
   /// The melody's degrees, slot by slot.
   var degrees: [Int]
@@ -39,7 +40,7 @@ struct MelodyLine {
 public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The note of the cheapest melody that differs in this slot, and the extra cost of this melody; `nil` if there is no such melody.
+  /// The runner-up has another note in this slot: its note there, and its additional cost; `nil` if no melody has another note there.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.
@@ -56,7 +57,7 @@ struct MelodySearch {
   /// The costs common to all candidates, for moves up to `widest`.
   private struct Prices {
     let widest: Int
-    /// The costs of each pair of consecutive moves: by preceding move, then by move.
+    /// The costs of a move that follows another move: by preceding move, then by move.
     var moves: [Int]
     /// The costs of a degree and of the move to this degree: by slot, degree and move.
     var paths: [Int]
@@ -125,7 +126,7 @@ struct MelodySearch {
     if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
   }
 
-  /// The random costs that the candidate adds for a degree in a slot.
+  /// The costs that differ between candidates: for a missed recall, and at random.
   private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
     visit(.chance, taste[slot * size + degree - low])
@@ -141,7 +142,7 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move by its size and the preceding move.
+  /// The costs of a move by its number of degrees and by the preceding move.
   private func moveCosts(_ way: Int, _ move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     let before = Self.ways[way]
     switch abs(move) {
@@ -160,7 +161,7 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move into a slot by its destination.
+  /// The costs of a move into a slot by its start and direction: against the contour, a tritone, or a long note not reached by step.
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {

@@ -2,14 +2,15 @@ import ScoreModel
 
 /// The melodies heard in the session within the last half hour, to avoid repetitions.
 ///
-/// Melodies are MIDI notes, so a melody in another key counts as new. Patterns are compared in the first voice's register, so a pattern
-/// of the other voice does not count as new. A whole bar is a repetition if it equals an earlier bar as written or as sounding.
+/// Melodies are MIDI notes, so a melody in another key counts as new. Patterns of both voices are compared in the first voice's register,
+/// so a pattern that the other voice has played does not count as new. A whole bar is a repetition if it equals an earlier bar as
+/// written or as sounding.
 struct Novelty: Sendable {
   /// The number of notes of a compared pattern.
   static let length = 5
   /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)
-  /// From this number of remembered melodies on, expired melodies are removed; half an hour of hasty play has fewer.
+  /// When this number of melodies is remembered, expired melodies are removed. Half an hour of hasty play has fewer melodies.
   private static let most = 4_096
   private var patterns: [UInt64: Tick] = [:]
   private var lines: [[Int]: Tick] = [:]

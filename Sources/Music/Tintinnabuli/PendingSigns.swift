@@ -24,13 +24,16 @@ struct PendingSigns: Sendable {
   /// The time from the last long note that was heard to the last event.
   private(set) var sinceLongNote = Tick.zero
 
-  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. Returns the
-  /// long note of the sounding bar, phrase or echo if the cut keeps this note from being heard; the next bar plays it in its first pair.
-  /// `elapsed` is the time since the last bar's start by a match's log, if there is one.
+  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard.
+  /// `elapsed` is the
+  /// time since the last bar's start by a match's log, if there is one. If the cut keeps the long note of the sounding bar, phrase
+  /// or echo
+  /// from being heard, returns this note; the next bar plays it in its first pair.
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
-    // A note counts as heard once it has sounded for the time `heard`, and as a long note after the time of two of the quickest short notes.
+    // A note counts as heard once it has sounded for `gestures.heard` seconds. It counts as a long note once it has sounded for twice the
+    // length of the quickest short note.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var cutNote: Note?
     var sinceLongNote = Tick.zero
@@ -44,7 +47,8 @@ struct PendingSigns: Sendable {
         pending.append(sign)
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
-      // Echoes differ between listeners: a match assumes the time of the first possible echo.
+      // Listeners of a match hear different echoes. So in a match the time since the last long note counts only up to
+      // the first possible echo.
       if isMatch { sinceLongNote = min(sinceLongNote, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       self.said = nil
     }
@@ -64,11 +68,13 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A pending sign that the bar's sign covers (includes) is not made up for, except for an awakening if the game is not drawn.
+      // This bar does not play a pending sign that equals the bar's own sign or is covered by it (included in it). An awakening that is
+      // covered is left out only in a draw.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !isSaid
     }
-    // The second pair can play one sign: if T leaves the triad there for the bar's own sign (`awakensAt`), pending signs wait.
+    // The second pair can play one sign: if T leaves the triad there for the bar's own sign (`awakensAt`), a pending sign waits for
+    // a later bar.
     if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
       plan.pending = pending.first { $0.sign == due.name }.map { (due, $0.voice) }
       pending.removeAll { $0.sign == due.name }

@@ -26,7 +26,7 @@ struct Piece: Sendable {
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
-  /// The numbers of the candidates used, by the number of the preceding event; `replay` has the numbers that a record prescribes.
+  /// The numbers of the chosen candidates, grouped by the preceding event; `replay` has the numbers that a record prescribes.
   var choices: [[Int]] = []
   var replay: [[Int]] = []
   /// The number of the session's bars before the piece.
@@ -39,7 +39,7 @@ struct Piece: Sendable {
 
   func event(_ number: Int) -> Event? { events.last { $0.number == number } }
 
-  /// The number of the event at which a short piece has the same progress as this piece.
+  /// The number that the last event would have in a short piece with the same progress.
   var equivalentEventNumber: Int { events.last?.phase.map { 1 + Int(($0 * 7).rounded()) } ?? number }
 
   /// The contour of an event's bar, by the standing of its voice.
@@ -48,10 +48,11 @@ struct Piece: Sendable {
     return list.isEmpty ? .arch : list[(contourOffset + number) % list.count]
   }
 
-  /// The progress of the piece, 0…1: 1 once the piece is decided; before, by the last event's `phase` or else by the number of events.
+  /// The progress of the piece, 0…1. It is 1 once a voice has almost won; before that, it comes from the last event's `phase` or, without
+  /// a phase, from the number of events.
   var form: Double {
     if abs(standing) > 0.9 { return 1 }
-    // A curve makes the middle of a long piece, its longest part, loud enough.
+    // The curve gives the middle of a long piece, which takes most of its time, almost full loudness.
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 

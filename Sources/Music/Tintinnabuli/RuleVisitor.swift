@@ -18,9 +18,9 @@ package indirect enum RuleKind: Sendable {
   case letter
   /// An effect unit of one of several kinds.
   case unit([String])
-  /// A list: the kind of its items, the permitted range of its length, and the word for its items.
+  /// A list: the kind of its items, the permitted range of its length, and the word for its items in error messages.
   case list(RuleKind, ClosedRange<Int>, String)
-  /// Two values, the second not below the first.
+  /// Two values of a kind, the second not below the first, and the word for them in error messages.
   case rising(RuleKind, String)
   /// A value of one of two kinds.
   case either(RuleKind, RuleKind)
@@ -100,10 +100,10 @@ package protocol RuleVisitor {
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue)
   /// Visits a mapping.
   mutating func group(_ name: String, _ body: (inout Self) -> Void)
-  /// Visits a list of mappings; `body` is called with the index of each.
+  /// Visits a list of mappings; calls `body` with the index of each mapping.
   mutating func each(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, count: Int, _ body: (inout Self, Int) -> Void)
-  /// Visits an optional entry.
+  /// Visits entries that the file may omit.
   mutating func optional(_ body: (inout Self) -> Void)
 }
 

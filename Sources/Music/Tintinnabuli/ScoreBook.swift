@@ -56,7 +56,7 @@ struct ScoreBook: Sendable {
     var events = [ScoreEvent(frame: moment, generation: generation, kind: .cut)]
     for sounding in open {
       let from = max(moment - sounding.written.bar.start, .zero)
-      // Events that a cut has dropped do not return.
+      // Events that an earlier cut has removed stay removed.
       events += sounding.written.events(generation: generation, from: from, silencesT: true).filter {
         $0.frame < sounding.end
       }

@@ -52,7 +52,7 @@ extension ScoreRules {
     public var lastShort = 0.8
     /// The thinking time in seconds that is assumed at the start of a game.
     public var expected = 4.0
-    /// Per cent of the median thinking time after which the long note begins.
+    /// The long note begins at most this per cent of the median thinking time after the bar's start.
     public var reach = 38
     /// The shortest short note in seconds, in a bar with little time.
     public var quickest = 0.55
@@ -80,7 +80,7 @@ extension ScoreRules {
     /// The number of pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order.
+    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order: each has one pair fewer, and the last has `last`.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
@@ -121,12 +121,12 @@ extension ScoreRules {
 
     /// A change that a closed sentence (group of events) makes to the bars after it.
     public struct Change: Sendable, Hashable {
-      /// The new position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` for no
-      /// change.
+      /// The position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` to keep that
+      /// position.
       public var t: SignRule.TPosition?
       /// The time at which T sounds in bars whose sign (the row of `signs` for the event) has T sound together with M.
       public var tPace = SignRule.TPace.together
-      /// The degree of the root's triad, from 1, that is struck low under each downbeat; `nil` for none.
+      /// The degree above the bar's root (1 is the root itself) that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
       /// Degrees by which the register moves.
       public var register = 0
@@ -158,7 +158,7 @@ extension ScoreRules {
       v.each("changes", 0...12, of: "changes", &changes, new: Change()) { $0.visit(&$1) }
     }
 
-    /// The value of a range for a phase 0…1.
+    /// The number of a range for a phase 0…1: the lower bound at 0, the upper bound near 1.
     static func value(_ range: ClosedRange<Int>, at phase: Double) -> Int {
       range.lowerBound + Int(min(max(phase, 0), 0.999) * Double(range.count))
     }
@@ -232,8 +232,8 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence between a bar and the first echo.
     public var after = 8.0
-    /// The silence before the first echo after a bar of two pairs, in per cent of `after`; it grows with the bar's pairs, to 100 per cent
-    /// after the longest bar.
+    /// The silence before the first echo after a bar of two pairs, in per cent of `after`. After longer bars the silence is longer, up to
+    /// 100 per cent after the longest bar.
     public var afterShort = 100
     /// The velocity of echoes in per cent of the bar's velocity.
     public var velocity = 72

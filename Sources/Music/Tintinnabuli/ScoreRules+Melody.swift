@@ -83,11 +83,11 @@ extension ScoreRules {
     public var register = Pitch(21)...Pitch(108)
     /// Degrees by which a game may move its register in either direction.
     public var drift = 0
-    /// Bar lengths in pairs: a melody recalls one mark for each of these lengths that its bar reaches.
+    /// Bar lengths in pairs. A bar's melody recalls one mark for each of these lengths that is not above the bar's own length.
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5
-    /// The percentage of recalls that quote the opponent.
+    /// The percentage of recalls that quote a mark of the opponent.
     public var quotes = 0
     /// Contours while the mover is winning, in turn.
     public var ahead: [Contour] = []

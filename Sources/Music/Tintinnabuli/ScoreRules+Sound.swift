@@ -92,9 +92,9 @@ extension ScoreRules {
     public var m = 46
     /// The velocity of T.
     public var t = 40
-    /// The softest and loudest velocity of a bar as written.
+    /// The softest and the loudest velocity of notes; notes that are softened on purpose may go down to `softest`.
     public var range = 30...58
-    /// The loudness of a piece's quietest and loudest bars in per cent.
+    /// The loudness of a piece's quietest bar and of its loudest bar, in per cent.
     public var dynamics = 100...100
     /// The softest velocity of any note.
     public var softest = 20

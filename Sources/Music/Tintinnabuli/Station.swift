@@ -2,7 +2,7 @@ import ScoreModel
 
 /// A session's position in the cycle of its rules' tonics.
 public struct Station: Sendable, Hashable {
-  /// The index of the piece in the session's cycle, from 0.
+  /// The index of the piece within the cycle of tonics, from 0; after the last tonic the count begins at 0 again.
   public var game = 0
   /// The index of the current tonic in `tonics`.
   public var place = 0
@@ -18,9 +18,11 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's position in the cycle of `count` tonics. If the session `goesOn` in the cycle, or after three pieces on one tonic,
-  /// the next piece takes the tonic at its own index in the cycle; else it keeps the tonic. Every round of the cycle begins with the rule
-  /// file's own tonic.
+  /// The next piece's position in the cycle of `count` tonics. The next piece keeps the tonic, unless the session `goesOn` in the
+  /// cycle or
+  /// has played three pieces on one tonic: then it takes the tonic at its own index in the cycle. Every round of the cycle begins
+  /// with the
+  /// rule file's own tonic.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest

@@ -2,7 +2,7 @@ import ScoreModel
 
 /// The thinking times of the running piece, which determine the lengths of bars.
 public struct Tempo: Sendable {
-  /// Times are whole slots of 0.25 s, so that network delay does not matter.
+  /// The frames in a slot of 0.25 s. All times are rounded to whole slots, so that small differences of network delay have no effect.
   static let slot: Int64 = 12_000
   private var slots: [Int64] = []
 
