@@ -36,8 +36,7 @@ extension GameConductor {
     case .classic, .misere: return nil
     case .infinite(let state):
       // The progress is the sum of three parts: up to 0.3 for the marks of the opening, up to 0.35 for the plies after the opening,
-      // and up to
-      // 0.35 for threats or a decided position.
+      // and up to 0.35 for threats or a decided position.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -60,8 +59,7 @@ extension GameConductor {
   /// Plies after the opening until a game of Infinite counts as long.
   private static let long = 24
   /// The sum at which all boards of Ultimate count as fully progressed: 4 for each closed board, 1 for each open board that a side
-  /// can win
-  /// in one move.
+  /// can win in one move.
   private static let decided = 24.0
   /// The number of marks, not counting the first, at which a board of Ultimate counts as fully progressed.
   private static let full = 3.0

@@ -4,7 +4,7 @@ import Tintinnabuli
 
 /// Parses a rule file's tree into `ScoreRules` and collects all errors.
 ///
-/// It defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
+/// This type defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
   /// The mapping that is being visited; `nil` if the file lacks it, after an error was reported.
   private var node: RuleTree?

@@ -4,10 +4,9 @@ import Tintinnabuli
 
 /// Warns of requests in a valid rule file that the music can never fulfil, or not as written.
 ///
-/// If requests conflict, the music fulfils the one that comes first in this list: a bar's number of pairs and its downbeat; the
-/// notes that
-/// the bar's sign (the row of `signs` for its event) fixes; the cells of a completed line (a cell out of reach sounds in another octave);
-/// the widest melodic move; the costs.
+/// If requests conflict, the music fulfils the one that comes first in this list: a bar's number of pairs and its downbeat; the notes
+/// that the bar's sign (the row of `signs` for its event) fixes; the cells of a completed line (a cell out of reach sounds in another
+/// octave); the widest melodic move; the costs.
 package enum RuleAdvice {
   /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {

@@ -79,9 +79,8 @@ package enum RuleLibrary {
     return try? RuleReader.tree(String(decoding: data, as: UTF8.self))
   }
 
-  /// The rules to which a record refers: a shipped file, or a file in the working directory or in `folder`. `nil` if no such file
-  /// has both
-  /// the name and the hash of the reference.
+  /// The rules to which a record refers: a shipped file, or a file in the working directory or in `folder`. `nil` if no such file has
+  /// both the name and the hash of the reference.
   package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
     let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
     return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }

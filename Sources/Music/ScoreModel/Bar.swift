@@ -23,7 +23,7 @@ public struct Pair: Sendable, Hashable {
   public var m: Note?
   /// The tintinnabuli note; `nil` if M sounds alone.
   public var t: Note?
-  /// T's second note, in a pair in which T has double pace.
+  /// The second note of T in a pair in which T plays twice (`TPace.double`, or a removed mark).
   public var answer: Note?
   /// Bass notes (the low tonic's octave, the third voice of a fork).
   public var bass: [Note]

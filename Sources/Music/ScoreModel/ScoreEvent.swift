@@ -13,8 +13,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
     /// Move the three tones of the bed (the drone's sustained tone) to `amount`, 0 (silent) … 127 (full level), within `duration`
-    /// frames. The
-    /// first tone is at `pitch`, the second an octave higher, the third `velocity` semitones above the second (a fifth if
+    /// frames. The first tone is at `pitch`, the second an octave higher, the third `velocity` semitones above the second (a fifth if
     /// `velocity` is 0).
     case drone
     /// Play the cell preview at `pitch`; `amount` 0 ends it.

@@ -245,8 +245,8 @@ struct Mixer: ~Copyable {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
     // At most two racks sound: the old rack fades within 100 ms if another is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // The old rack has ended after ten seconds or after its fade. To return it, the producer must have collected the rack returned
-    // before.
+    // The old rack ends after ten seconds or after its fade. It can be returned only after the producer has collected the rack
+    // returned before.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
     guard oldRack == nil, let incoming = controls.rack.take() else { return }

@@ -7,7 +7,7 @@ enum PianoFit {
     var head: [Int]
     /// One row for each partial.
     var partials: [[Int]] = []
-    /// One row for each short mode of hammer and soundboard.
+    /// One row for each short noise of hammer and soundboard.
     var thuds: [[Int]] = []
   }
 

@@ -162,9 +162,8 @@ public struct Reverb: ~Copyable, AudioNode {
     for i in 0..<16 {
       lines[i * size + (at & (size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
     }
-    // Each side sums other lines than the other side, with alternating signs, which makes the sound wide. A little of each side
-    // goes to the
-    // other for compatibility with mono.
+    // Each side sums other lines than the other side, with alternating signs, which makes the sound wide. A little of each side goes
+    // to the other for compatibility with mono.
     let (even, odd) = (y.evenHalf, y.oddHalf)
     let out = Stereo((even.evenHalf - even.oddHalf).sum(), (odd.evenHalf - odd.oddHalf).sum())
     return out * 0.5 + out.swapped * 0.075

@@ -19,9 +19,8 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
       self.wet = min(max(wet, 0), 1)
     }
 
-    /// *bell* with a prime of f = `frequency` Hz. From an input at 0.35 f on the left it makes hum (½ f) and tierce (6/5 f); from
-    /// an input at
-    /// 0.25 f on the right, quint (3/2 f) and nominal (2 f).
+    /// *bell* with a prime of f = `frequency` Hz. From an input at 0.35 f on the left it makes hum (½ f) and tierce (6/5 f); from an
+    /// input at 0.25 f on the right, quint (3/2 f) and nominal (2 f).
     public static func bell(frequency: Float) -> Parameters {
       Parameters(left: 0.85 * frequency, right: 1.75 * frequency)
     }

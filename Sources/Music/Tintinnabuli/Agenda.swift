@@ -25,8 +25,7 @@ struct Agenda: Sendable {
     var step = 0
     var winner: Voice?
     /// The facts (such as a draw) of a piece that ended without an event. The first bar of the arch plays the sign (musical answer)
-    /// for these
-    /// facts.
+    /// for these facts.
     var facts: Set<Fact> = []
     /// The notes, in degrees, that M quotes at the end of the arch, before the coda.
     var motto: [Int] = []
@@ -69,8 +68,7 @@ struct Agenda: Sendable {
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
   /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its phrases have
-  /// together,
-  /// the earlier the first echo comes.
+  /// together, the earlier the first echo comes.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end

@@ -127,8 +127,7 @@ struct BarWriter {
       }
       let manner = manner(plan, slot)
       // A sign left over from an earlier bar sounds with the pan and the roll (the time by which T precedes M) of the voice that
-      // caused the
-      // sign, but in the register of this bar's voice.
+      // caused the sign, but in the register of this bar's voice.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -222,15 +221,13 @@ struct BarWriter {
   // MARK: The T-voice
 
   /// The sign (musical answer to a fact) that a pair plays: the bar's own sign, but in the second pair a sign left over from an
-  /// earlier bar,
-  /// if any.
+  /// earlier bar, if any.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
   /// The manner of a pair: that of the bar's voice, but in the second pair that of the voice that caused a sign left over from an
-  /// earlier bar,
-  /// if any.
+  /// earlier bar, if any.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -241,9 +238,8 @@ struct BarWriter {
     return [plan.change?.rule.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
-  /// The delay of T within its pair; `nil` if T rests in the pair. At the downbeat and in the long pair T has no delay; there T
-  /// rests only
-  /// if its pace is `silent`.
+  /// The delay of T within its pair; `nil` if T rests in the pair. At the downbeat and in the long pair T has no delay; there T rests
+  /// only if its pace is `silent`.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
     switch tPace(plan, slot) {
     case .together, .double: .zero
@@ -254,8 +250,7 @@ struct BarWriter {
   }
 
   /// Whether an action that a sign (a row of the rule file) sets at `place` applies to the pair `slot`. All actions of a sign left
-  /// over from
-  /// an earlier bar apply to the second pair.
+  /// over from an earlier bar apply to the second pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }

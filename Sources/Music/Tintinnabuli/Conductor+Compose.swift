@@ -11,9 +11,9 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. The first `count` candidates are the cheapest melodies for `count` sets of random costs. After
-    /// them come
-    /// their variations, each with another note at one place of the bar. The last candidates are candidate 0 with other long notes.
+    /// The melody of a candidate. The first `count` candidates are the cheapest melodies for `count` sets of random costs.
+    /// After them come their variations, each with another note at one place of the bar. The last candidates are candidate 0
+    /// with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)

@@ -40,8 +40,7 @@ extension Conductor {
   // MARK: Phrases
 
   /// Schedules a phrase if a person thinks about the next event, and the phrases after the bar have fewer than `growth` pairs for
-  /// each event
-  /// so far. Otherwise schedules echoes.
+  /// each event so far. Otherwise schedules echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs

@@ -13,8 +13,7 @@ struct EchoMemory: Sendable {
   }
 
   /// Chooses a bar at random among the heard bars, first among those with two pairs or more; `nil` if none is left. A bar is echoed
-  /// at most
-  /// twice with the same pairs in the same octave. If no bar is left in one octave, tries the others.
+  /// at most twice with the same pairs in the same octave. If no bar is left in one octave, tries the others.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter

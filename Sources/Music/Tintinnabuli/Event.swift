@@ -28,7 +28,7 @@ public struct Event: Sendable, Hashable {
 
   /// The progress of the piece, 0…1, which determines the bar's length; `nil` to use `number`.
   public var phase: Double?
-  /// The root of the bar's triad as a degree from the tonic. Each seven degrees move the register by an octave, too.
+  /// The root of the bar's triad as a degree from the tonic. A root seven degrees higher also moves the register up by an octave.
   public var root = 0
   /// The root of the next event as far as known; the bed (the drone's sustained tone) moves there during the bar.
   public var nextRoot = 0

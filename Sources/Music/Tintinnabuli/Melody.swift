@@ -28,8 +28,7 @@ struct MelodyProblem {
 }
 
 /// A melody that solves a `MelodyProblem`, and its cost. Part of the cost is random and different for each candidate (each of the
-/// numbered
-/// solutions from which a bar's melody is chosen).
+/// numbered solutions from which a bar's melody is chosen).
 struct MelodyLine {
   /// The melody's degrees, slot by slot.
   var degrees: [Int]

@@ -24,11 +24,9 @@ struct PendingSigns: Sendable {
   /// The time from the last long note that was heard to the last event.
   private(set) var sinceLongNote = Tick.zero
 
-  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard.
-  /// `elapsed` is the
-  /// time since the last bar's start by a match's log, if there is one. If the cut keeps the long note of the sounding bar, phrase
-  /// or echo
-  /// from being heard, returns this note; the next bar plays it in its first pair.
+  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. `elapsed`
+  /// is the time since the last bar's start by a match's log, if there is one. If the cut keeps the long note of the sounding bar,
+  /// phrase or echo from being heard, returns this note; the next bar plays it in its first pair.
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {

@@ -52,7 +52,7 @@ struct Piece: Sendable {
   /// a phase, from the number of events.
   var form: Double {
     if abs(standing) > 0.9 { return 1 }
-    // The curve gives the middle of a long piece, which takes most of its time, almost full loudness.
+    // A long piece spends most of its time in the middle: the curve makes the middle almost as loud as the end.
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 

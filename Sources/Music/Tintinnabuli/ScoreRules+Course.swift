@@ -23,7 +23,7 @@ extension ScoreRules {
     public var name = ""
     /// The player's velocity, in per cent of the usual velocity.
     public var touch = 100
-    /// The time at which T sounds in bars whose sign (the row of `signs` for the event) has T sound together with M.
+    /// When T sounds, instead of together with M, in bars whose sign (the row of `signs` for the event) sets no other time.
     public var tPace = SignRule.TPace.together
     /// The effect chain of the long notes, if nothing else sets their chain.
     public var chain: String?
@@ -124,7 +124,7 @@ extension ScoreRules {
       /// The position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` to keep that
       /// position.
       public var t: SignRule.TPosition?
-      /// The time at which T sounds in bars whose sign (the row of `signs` for the event) has T sound together with M.
+      /// When T sounds, instead of together with M, in bars whose sign (the row of `signs` for the event) sets no other time.
       public var tPace = SignRule.TPace.together
       /// The degree above the bar's root (1 is the root itself) that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
@@ -280,7 +280,7 @@ extension ScoreRules {
     public var undoShort = 0.35
     /// Velocity of a bar taken back, in per cent.
     public var undoVelocity = 72
-    /// Seconds below which the next move counts as hurried.
+    /// A move less than this number of seconds after the move before counts as hurried.
     public var hurry = 0.7
     /// Velocity of T in hurried moves, in per cent (71 is 6 dB softer).
     public var hurryT = 71

@@ -18,43 +18,43 @@ extension ScoreRules {
     case rising, falling, arch, valley
   }
 
-  /// The named cost rules of melodies.
+  /// The named rules that give each candidate melody its cost.
   public enum MelodyRule: Int, Sendable, Hashable, CaseIterable {
-    /// A move by one degree.
+    /// Weighs a move by one degree.
     case step
-    /// A move by two degrees.
+    /// Weighs a move by two degrees.
     case third
-    /// A wider move.
+    /// Weighs a wider move (a leap).
     case leap
-    /// Each degree of a leap beyond the fourth.
+    /// Weighs each degree by which a leap is wider than a fourth.
     case wide
-    /// A repetition of the note before.
+    /// Weighs a repetition of the note before.
     case `repeat`
-    /// A leap not answered by a step back.
+    /// Weighs a leap that is not followed by a step back.
     case unanswered
-    /// A step or third taken back at once.
+    /// Weighs a step or third that the next move takes back.
     case turn
-    /// A move by a tritone.
+    /// Weighs a move by a tritone.
     case tritone
-    /// A move against the bar's contour.
+    /// Weighs a move against the bar's contour.
     case contour
-    /// A note outside the triad.
+    /// Weighs a note outside the triad.
     case tension
-    /// A note of the triad in a bar that prefers notes outside the triad.
+    /// Weighs a note of the triad in a bar that prefers notes outside the triad.
     case lean
-    /// Each degree outside the register.
+    /// Weighs each degree by which a note lies outside the comfortable register.
     case edge
-    /// Each degree of distance from the centre of the game's register.
+    /// Weighs each degree between a note and the centre of the game's register.
     case register
-    /// A note on a mark of the mover.
+    /// Weighs a note on a cell that the mover has marked.
     case own
-    /// A planned recall of a mark (the mover's, sometimes the opponent's) that is missed.
+    /// Weighs a missed recall: the candidate planned the note of a mark (the mover's, sometimes the opponent's) at this place.
     case recall
-    /// A long note other than the bar's goal.
+    /// Weighs a long note that is not the bar's goal.
     case goal
-    /// A long note not reached by step.
+    /// Weighs a long note that is not reached by step.
     case approach
-    /// The candidate's random cost.
+    /// Weighs a note at random, differently for each candidate.
     case chance
 
     /// The name in rule files and explanations.
@@ -89,11 +89,11 @@ extension ScoreRules {
     public var bridge = 5
     /// The percentage of recalls that quote a mark of the opponent.
     public var quotes = 0
-    /// Contours while the mover is winning, in turn.
+    /// The contours that bars take in turn while the mover is winning.
     public var ahead: [Contour] = []
-    /// Contours while neither side is winning, in turn.
+    /// The contours that bars take in turn while neither side is winning.
     public var even: [Contour] = []
-    /// Contours while the mover is losing, in turn.
+    /// The contours that bars take in turn while the mover is losing.
     public var behind: [Contour] = []
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -70,7 +70,7 @@ extension ScoreRules {
     public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
     public var archSlower = 6.0
-    /// The decrease of velocity at both ends of a bar.
+    /// The velocity by which both ends of a bar are softer than its middle.
     public var archSofter = 5.0
     /// The strength factor of the ritard into the long note.
     public var finalRitard = 1.0
