@@ -62,7 +62,7 @@ extension ArenaBench {
   /// in succession start with the same four random moves, with sides swapped.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
-    // The capacity is enough for the nodes of a second and the tree kept from the previous move.
+    // The capacity suffices for the nodes that a second of search adds, and for the tree kept from the move before.
     let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
     var score = (wins: 0, draws: 0, losses: 0)
     for game in 0..<games {

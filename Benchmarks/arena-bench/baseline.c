@@ -34,7 +34,7 @@ static int has_line(unsigned m) {
 
 // Random games ---------------------------------------------------------------------------------------------------
 
-// The number of games by the ply at which the first line was completed; 10 for draws.
+// The number of games whose first line was completed at ply 5 … 9, by this ply; at index 10 the number of draws.
 static uint64_t random_ends[11];
 
 static uint64_t random_games(uint64_t seed, uint64_t games) {
@@ -265,7 +265,8 @@ static void solve(void) {
   int counts[10];
   for (int m = 0; m < 512; m++) line[m] = has_line((unsigned)m);
   memset(table, -128, sizeof table);
-  // The subsets of n marks that X can have, as bit masks: X has half of the marks, rounded up.
+  // For each number n of marks on the board, the subsets of these marks that can be X's, as bit masks: X has half of the marks,
+  // rounded up.
   for (int n = 0; n < 10; n++) {
     counts[n] = 0;
     for (int m = 0; m < 1 << n; m++)

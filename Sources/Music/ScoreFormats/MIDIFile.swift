@@ -156,7 +156,7 @@ package enum MIDIFile {
     var body: [UInt8] = []
     var now: Int64 = 0
     func pause(until tick: Int64) {
-      // Four bytes hold 268,435,455 ticks, some weeks: split a longer rest with an empty text.
+      // A time in a MIDI file has at most four bytes, enough for 268,435,455 ticks (some weeks): an empty text splits a longer rest.
       while tick - now > 0x0FFF_FFFF {
         body += variable(0x0FFF_FFFF) + text(0x01, "")
         now += 0x0FFF_FFFF

@@ -73,7 +73,7 @@ package final class MIDIPort {
   }
 }
 
-/// Sends the notes of a real-time synthesizer to a port as they sound, on its own thread.
+/// Sends the notes of a real-time synthesizer to a port while they sound. A thread of the player does the sending.
 package final class MIDIPlayer: @unchecked Sendable {
   private let port: MIDIPort
   private let now: @Sendable () -> Tick

@@ -272,7 +272,7 @@ extension Conductor {
   }
 
   /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars, and its number in the
-  /// rules, from 1; `nil` for later bars and at the end.
+  /// rules, from 1; `nil` for later bars, and once the piece ends.
   var change: (number: Int, rule: ScoreRules.Sentences.Change)? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }

@@ -39,7 +39,8 @@ struct MelodyLine {
 public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The runner-up has another note in this slot: its note there, and its additional cost; `nil` if no melody has another note there.
+  /// The cheapest melody with another note in this slot: that note, and by how much this melody is dearer; `nil` if there is no
+  /// such melody.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.

@@ -45,8 +45,9 @@ struct PendingSigns: Sendable {
         pending.append(sign)
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
-      // Listeners of a match hear different echoes. So in a match the time since the last long note counts only up to
-      // the first possible echo.
+      // The long note of an echo counts as heard, too. Listeners of a match hear different echoes, so a match assumes that an echo
+      // came at the
+      // earliest possible time.
       if isMatch { sinceLongNote = min(sinceLongNote, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       self.said = nil
     }

@@ -132,8 +132,9 @@ extension ScoreRules {
       public var register = 0
       /// The effect chain of every pair for which no sign (row of `signs`) sets a chain.
       public var chain: String?
-      /// The degrees of the root's scale, from 1, that the bed sounds: the low tone, which also sounds an octave higher, and
-      /// the highest tone. Empty for the root and its fifth.
+      /// Two degrees, counted from the bar's root as 1, that the bed sounds: first its low tone, which also sounds an octave
+      /// higher, then its
+      /// highest tone. Empty for the root and its fifth.
       public var bed: [Int] = []
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {

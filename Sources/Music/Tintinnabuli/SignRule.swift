@@ -91,7 +91,7 @@ public struct SignRule: Sendable, Hashable {
   public var tOctavesAt: Place = .first
   /// Whether M prefers notes outside the triad.
   public var leans = false
-  /// The goal of the long note; `nil` for the goal of a further sign of the event, or the triad.
+  /// The goal of the long note; `nil` takes the goal of the event's next sign that has one, or else the triad.
   public var goal: ScoreRules.Goal?
   /// The melody's contour; `nil` for a contour by the player's standing.
   public var contour: ScoreRules.Contour?
