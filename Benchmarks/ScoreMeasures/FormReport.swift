@@ -105,8 +105,8 @@ package struct FormReport: Sendable {
 
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
 
-  /// Whether the last bar with M has the tonic as its root, M's last note is in the tonic's triad, and the lowest bass note
-  /// below that note, if any, is the tonic (without bass notes the bed, a soft tone under everything, plays the root).
+  /// Whether a game ends on the tonic. In the last closing bar with M the root must be the tonic, M's last note must be in the tonic's
+  /// triad, and the lowest bass note, if there is one, must be the tonic. (Without bass notes the bed, a soft low tone, plays the root.)
   private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
     guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
       let pair = bar.pairs.last, let m = pair.m

@@ -2,8 +2,8 @@ import Base
 import Records
 import TicTacToe
 
-/// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random
-/// among the cells that complete no line of their own, if there are any.
+/// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random,
+/// but avoid cells that complete a line of their own as long as others are empty.
 package enum ReferenceGames {
   /// Game `index` of the games that `seed` determines; the record has its own seed for the music. In Ultimate the players win and block
   /// on the small boards.

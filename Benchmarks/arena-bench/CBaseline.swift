@@ -14,7 +14,7 @@ struct CBaseline: ~Copyable {
       (try? Data(source).write(to: URL(filePath: path + ".c"))) != nil
     else { return nil }
     for compiler in ["cc", "gcc", "clang"] {
-      // Without contraction to fused operations the tree's arithmetic gives exactly the same digits in C as in Swift.
+      // Without fused multiply–add operations, C computes exactly the same digits in the tree search as Swift.
       let words = [compiler, "-O3", "-ffp-contract=off", "-o", path, path + ".c"]
       if CBaseline.output("/usr/bin/env", words) != nil { return }
     }

@@ -21,7 +21,7 @@ package struct MIDIStream: Sendable {
   /// Adds events that were posted to a synthesizer; a cut removes pending events.
   package mutating func post(_ events: [ScoreEvent]) { waiting = ScoreEvent.heard(waiting + events) }
 
-  /// The messages of notes that begin or end before `frame`, in order.
+  /// The messages of all notes and pedal movements before `frame`, in order.
   package mutating func messages(before frame: Tick) -> [UInt8] {
     let due = waiting.filter { $0.frame < frame }.inOrder
     waiting.removeAll { $0.frame < frame }

@@ -25,7 +25,7 @@ public struct Pair: Sendable, Hashable {
   public var t: Note?
   /// The second note of T in a pair in which T plays twice (`TPace.double`, or a removed mark).
   public var answer: Note?
-  /// Bass notes (the low tonic's octave, the third voice of a fork).
+  /// Low notes, such as the low tonic in two octaves.
   public var bass: [Note]
   /// Whether this is the long note at the end of a bar.
   public var isLong: Bool

@@ -30,7 +30,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case m
     /// The tintinnabuli voice.
     case t
-    /// The low tonic and the third voice of a fork.
+    /// The bass: the low tonic and other low notes.
     case bass
     /// Sounds outside of the score: preview, knock, interface.
     case ui

@@ -46,10 +46,10 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return scaled
     }
 
-    /// The duration of the glide in frames of a sample rate.
+    /// The duration of the glide in frames at `sampleRate`.
     func glideFrames(at sampleRate: Double) -> Int { Int(glide * Float(sampleRate / 1_000)) }
 
-    /// Converts a delay from frames at 48 kHz to frames of a sample rate.
+    /// Converts a delay from frames at 48 kHz to frames at `sampleRate`.
     package static func delay(_ frames: Float, at sampleRate: Double) -> Float {
       min(frames * Float(sampleRate / 48_000), FeedbackComb.maximumDelay)
     }

@@ -101,7 +101,7 @@ struct ModalTables: ~Copyable {
     }
   }
 
-  /// The partials below 0.45 of the sample rate, longest first, so that a voice gets cheaper over time.
+  /// The partials below 0.45 of the sample rate, longest first: a voice drops silent partials from the end, so it gets cheaper over time.
   private static func audible(_ note: ModalNote, sampleRate: Double) -> [Mode] {
     let kept = note.modes.filter { $0.frequency > 15 && $0.frequency < 0.45 * sampleRate && $0.level.z > -110 }
     let loudest = kept.sorted { $0.level.z > $1.level.z }.prefix(maxGroups * 8)

@@ -3,8 +3,8 @@ import ScoreModel
 
 /// The model of the modal piano: the partials of each note with level, decay and stereo position.
 ///
-/// Based on `PianoFit`, measured on a sampled grand, and interpolated between its anchors. The constants below deviate from the
-/// measured piano on purpose: this music needs notes that sound for long.
+/// `PianoFit` has measurements of every third note of a sampled grand (the anchors); the notes between them are interpolated. The
+/// constants below deviate from the measured piano on purpose: this music needs notes that sound for long.
 struct PianoModel {
   /// The pitch of A4 in Hz.
   var a4 = 440.0

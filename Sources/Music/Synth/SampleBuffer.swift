@@ -69,6 +69,6 @@ func free<T: ~Copyable>(_ pointer: UnsafeMutablePointer<T>?) {
 
 /// The control grid: parameters change only every 64 frames, counted from frame 0, independent of the host's blocks.
 enum Grid {
-  /// Frames of a cell: 1.33 ms, so short that linear ramps over it are inaudible as steps.
+  /// Frames of a cell: 1.33 ms, so short that a change of slope in each cell is not heard as steps.
   static let frames = 64
 }

@@ -177,7 +177,7 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // In a long-short rhythm every second note is half as long as the others; all notes take the same time as equal notes.
+    // In a long-short rhythm every second note is half as long as the note before. Together the notes take as long as equal notes.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {

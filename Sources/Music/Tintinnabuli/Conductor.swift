@@ -23,7 +23,7 @@ public struct Conductor: Sendable {
   public internal(set) var rules: ScoreRules
   /// The session's position in the cycle of tonics.
   public var station: Station { didSet { findTonic() } }
-  /// The running piece's position in the cycle of tonics: a network match has its own, any other piece the session's.
+  /// The running piece's position in the cycle of tonics: network matches and free play have their own, other pieces the session's.
   public var pieceStation: Station { piece.station ?? station }
   /// The tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
@@ -92,7 +92,7 @@ public struct Conductor: Sendable {
   /// Whether the arch (the closing bars) at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
-  /// Uses the candidates of a record, where present, instead of evaluating novelty.
+  /// Makes the piece use the candidates that a record gives for its bars. Where the record gives none, cost and novelty choose.
   public mutating func replay(choices: [[Int]]) { piece.replay = choices }
 
   // MARK: Time

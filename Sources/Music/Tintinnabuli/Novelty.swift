@@ -26,7 +26,7 @@ struct Novelty: Sendable {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
-  /// Remembers a melody, as written and as sounding.
+  /// Remembers a melody, both as written and as sounding in the octave of its voice.
   mutating func insert(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }

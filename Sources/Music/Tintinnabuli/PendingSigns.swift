@@ -46,8 +46,7 @@ struct PendingSigns: Sendable {
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
       // The long note of an echo counts as heard, too. Listeners of a match hear different echoes, so a match assumes that an echo
-      // came at the
-      // earliest possible time.
+      // came at the earliest possible time.
       if isMatch { sinceLongNote = min(sinceLongNote, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       self.said = nil
     }

@@ -8,9 +8,9 @@ struct Piece: Sendable {
   /// The last event's standing, from losing (−1) to winning (1), for its voice.
   var standing = 0.0
   var events: [Event] = []
-  /// The position in the cycle of tonics of a network match; `nil` for other pieces.
+  /// The position in the cycle of tonics of a network match or of free play; `nil` for other pieces.
   var station: Station?
-  /// Whether the piece is a network match, composed by its log and equal for all listeners.
+  /// Whether the piece is a network match or free play: its bars must be equal for all listeners, or for every replay of the touches.
   var isMatch: Bool { station != nil }
   var pendingSigns = PendingSigns()
   var tempo = Tempo()

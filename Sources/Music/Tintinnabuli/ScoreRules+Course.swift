@@ -132,9 +132,8 @@ extension ScoreRules {
       public var register = 0
       /// The effect chain of every pair for which no sign (row of `signs`) sets a chain.
       public var chain: String?
-      /// Two degrees, counted from the bar's root as 1, that the bed sounds: first its low tone, which also sounds an octave
-      /// higher, then its
-      /// highest tone. Empty for the root and its fifth.
+      /// Two degrees, counted from the bar's root as 1, that the bed sounds: first its low tone, which also sounds an octave higher,
+      /// then its highest tone. Empty for the root and its fifth.
       public var bed: [Int] = []
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -307,7 +306,8 @@ extension ScoreRules {
     /// The number of short notes from the start of the long note to the reply in a game between two computers, a range from which the
     /// seed chooses.
     public var breath = 4...5
-    /// Velocity in per cent of a cut long note that the next bar plays in its first pair; 0 if cut notes are not played again.
+    /// The velocity of a cut long note that the next bar plays again in its first pair, in per cent of its first velocity; 0 if cut notes
+    /// are not played again.
     public var resolve = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -43,7 +43,7 @@ extension ScoreRules {
   public struct Pedal: Sendable, Hashable {
     /// The duration of a quick movement.
     public var fade = 0.06
-    /// The duration of the pedal's rise before a new game and at an end.
+    /// The duration of the pedal's rise before a new game and at the end of a piece.
     public var newGame = 0.3
     /// The time by which the pedal rises before an awakening (a pair whose T leaves the triad).
     public var lift = 0.18
@@ -78,7 +78,7 @@ extension ScoreRules {
     public var ritardSlower: [Double] = []
     /// The strength factor of the loudness of high notes.
     public var highLoud = 1.0
-    /// The increase of velocity per octave.
+    /// The increase of velocity for each octave above the middle of the register.
     public var highLouder = 4.0
     /// The strength factor of the random timing.
     public var timing = 1.0

@@ -24,7 +24,7 @@ public struct Tempo: Sendable {
 
   mutating func add(_ gap: Tick) { slots.append(Self.whole(gap).rawValue) }
 
-  /// The lower median of the piece's thinking times in seconds; `guess` counts as a further time.
+  /// The lower median, in seconds, of the piece's thinking times and of `guess`, which counts as one more time.
   func median(guess: Double) -> Double {
     let all = (slots + [Tick.seconds(guess).rawValue]).sorted()
     return Tick(rawValue: all[(all.count - 1) / 2]).seconds
