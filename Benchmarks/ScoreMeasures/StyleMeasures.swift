@@ -8,9 +8,9 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var bars = 0
   /// The number of T notes in pairs that have an M note, too; T's second note of a pair counts as well.
   package private(set) var pairs = 0
-  /// The number of these T notes that are the first or second triad tone above or below M, modulo octaves.
+  /// The number of T notes, in pairs with an M note, that are the first or second triad tone above or below M, modulo octaves.
   package private(set) var conforming = 0
-  /// The number of the other T notes in pairs that sound an awakening (a win can no longer be prevented), where T may leave the triad.
+  /// The number of T notes, in pairs that sound an awakening (a win can no longer be prevented), that do not count in `conforming`.
   package private(set) var awakenings = 0
   /// The number of bars by their rhythm.
   package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
@@ -22,7 +22,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var triadNotes = 0
   /// The number of melodic intervals within bars, between notes of the same player.
   package private(set) var moves = 0
-  /// The number of these intervals that are one or two semitones.
+  /// The number of melodic intervals within bars (as in `moves`) that are one or two semitones.
   package private(set) var steps = 0
   /// The number of T notes that are one or two semitones from M, modulo octaves.
   package private(set) var seconds = 0

@@ -80,7 +80,9 @@ extension ScoreRules {
     /// The number of pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order: each has one pair fewer, and the last has `last`.
+    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order. Each bar has one pair fewer than the bar
+    /// before it,
+    /// and after these bars comes one with `last` pairs.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
