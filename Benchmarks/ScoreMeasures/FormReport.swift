@@ -115,8 +115,8 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether a longest bar starts after the first third of the game's bars. A bar's length is its number of pairs, including those of
-  /// the phrases after it.
+  /// Whether the last of a game's longest bars comes after the first third of the game's bars. A bar's length is its number of pairs,
+  /// including those of the phrases after it.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {

@@ -75,9 +75,9 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs. In a move's bar the range `sentences.pairs` permits it; a
-  /// bar with a pair without M may have up to four. A closing bar has one pair fewer than the closing bar before it, or three
-  /// pairs if it quotes a motto, or one pair if it is the final long note.
+  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs. A move's bar must have a number in the range
+  /// `sentences.pairs`, or at most four if M rests in a pair. A closing bar must have one pair fewer than the closing bar before it,
+  /// or three pairs as a bar of the motto, or one pair as the final long note.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {

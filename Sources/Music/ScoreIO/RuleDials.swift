@@ -51,7 +51,7 @@ package struct RuleDials {
     var node = try? Yams.compose(yaml: text, .basic)
     for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }
     guard let scalar = node?.scalar, let value = Double(scalar.string), let mark = node?.mark else { return nil }
-    // Lines are split by Unicode scalars: by Characters, CRLF would be a single one and would not count as a line end.
+    // Lines are split by Unicode scalars: CRLF would be a single Character, which is not equal to a line feed.
     let lines = text.unicodeScalars.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
     guard mark.line <= lines.count else { return nil }
     let line = lines[mark.line - 1]

@@ -51,7 +51,7 @@ enum Arithmetic {
   @inline(__always)
   static func amplitude(decibels: Float) -> Float { exp2(decibels * 0.166_096_404_7) }
 
-  /// The share of a change that a one-pole filter follows in one step; `seconds` is its time constant, and it makes `rate` steps a
+  /// The share of a change that a one-pole filter follows in one step; `seconds` is the filter's time constant, `rate` its steps a
   /// second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 

@@ -40,8 +40,8 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
   /// Takes the waiting value, if any. Real-time safe: yes.
   func take() -> UnsafeMutablePointer<T>? { incoming.exchange(nil, ordering: .acquiringAndReleasing) }
 
-  /// Returns a taken value to the producer; `false`, without effect, if the producer has not collected the previous one. Real-time
-  /// safe: yes.
+  /// Returns a taken value to the producer; `false`, without effect, if the producer has not yet collected the value returned before.
+  /// Real-time safe: yes.
   func giveBack(_ value: UnsafeMutablePointer<T>) -> Bool {
     outgoing.compareExchange(expected: nil, desired: value, ordering: .acquiringAndReleasing).exchanged
   }

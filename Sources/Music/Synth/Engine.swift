@@ -73,7 +73,7 @@ public final class Engine: @unchecked Sendable {
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // This store and the ring's store of `post` are sequentially consistent: see `Ring.post`. It must come before the ring is read.
+    // This store must come before the ring is read. The store and the one in `Ring.post` are sequentially consistent; see there.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)

@@ -14,8 +14,8 @@ struct BarPlan {
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad; `nil` for none. It is the first pair if M has there the degree `awakenM` of the sign, else the
-  /// second pair.
+  /// The pair in which T leaves the triad; `nil` for none. In the first pair, if M has the sign's degree `awakenM` there; else in
+  /// the second.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double

@@ -168,8 +168,8 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic: if it starts a piece, comes before the low tonic scheduled for the piece, has a bar of
-  /// `drone.bars`, or returns to the tonic as root in a long piece.
+  /// Whether the event strikes the low tonic: if it starts a piece or comes before the low tonic scheduled for the piece; if its bar's
+  /// number is in `drone.bars`; and, in a long piece, if the root returns to the tonic.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
@@ -406,7 +406,7 @@ private struct Stroke {
   let gap: Tick?
   /// The long note of the last bar, if the cut by this event kept the note from being heard.
   var cutNote: Note?
-  /// The time from the last long note that was heard to the event.
+  /// The time between the last long note that was heard and this event.
   var sinceLongNote = Tick.zero
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false

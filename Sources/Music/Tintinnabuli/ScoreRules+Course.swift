@@ -52,7 +52,7 @@ extension ScoreRules {
     public var lastShort = 0.8
     /// The thinking time in seconds that is assumed at the start of a game.
     public var expected = 4.0
-    /// The long note begins at most this per cent of the median thinking time after the bar's start.
+    /// The latest start of the long note, as per cent of the median thinking time after the bar's start.
     public var reach = 38
     /// The shortest short note in seconds, in a bar with little time.
     public var quickest = 0.55
@@ -81,8 +81,7 @@ extension ScoreRules {
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
     /// The numbers of pairs of the closing bars of a game with `plies` moves, in order. Each bar has one pair fewer than the bar
-    /// before it,
-    /// and after these bars comes one with `last` pairs.
+    /// before it, and after these bars comes one with `last` pairs.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
