@@ -144,7 +144,7 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // While this request waited, the program may have stopped asking for a lock, or another request may have got one.
+    // During `await` the program may have stopped asking for a lock, or another call of this function may have got one.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }
@@ -214,7 +214,7 @@ const told = [
   path => locks.release(path),
   caption => { field.ariaLabel = caption; },
   words => { const [isMuted, title] = words.split('\t'); listening(title, Boolean(isMuted)); },
-  // Two fingers play in free play; elsewhere they zoom.
+  // In free play (`on`) two fingers play two cells, so the browser must not use them to zoom.
   on => { canvas.style.touchAction = on ? 'none' : ''; },
 ];
 
@@ -347,7 +347,7 @@ function listen() {
   };
   const point = kind => event => {
     if (event.button > 0) return;
-    // Reports of a second finger only its press, which only free play uses.
+    // The program handles a second finger only in free play, and there only its press.
     if (!event.isPrimary) {
       if (kind === 1) { alina.pointer(6, ...place(event)); wake(); }
       return;
@@ -355,10 +355,10 @@ function listen() {
     // Browsers allow sound to start when a mouse button is pressed or a finger is lifted.
     if (kind === (event.pointerType === 'mouse' ? 1 : 2)) sound.start();
     if (kind === 1) {
-      // Ends the composition of an input method before the focus moves.
+      // Makes an input method end its unfinished word, as the press may move the focus to another field.
       if (isComposing) { field.blur(); field.focus({ preventScroll: true }); }
       canvas.setPointerCapture(event.pointerId);
-      // Leaves the keyboard focus where it is: by default, a click on the canvas would take the focus away.
+      // By default, a click on the canvas would take the keyboard focus away from the focused element.
       event.preventDefault();
     }
     alina.pointer(kind, ...place(event));
@@ -368,7 +368,7 @@ function listen() {
   ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(kind)));
   canvas.addEventListener('contextmenu', event => event.preventDefault());
   canvas.addEventListener('wheel', event => {
-    // Leaves the browser its zoom: Ctrl with the wheel, or a pinch on a touchpad.
+    // The browser zooms the page by Ctrl with the wheel, and reports a pinch on a touchpad in the same way.
     if (event.ctrlKey) return;
     event.preventDefault();
     alina.pointer(5, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
@@ -377,13 +377,13 @@ function listen() {
 
   addEventListener('keydown', event => {
     sound.start();
-    // Leaves keys of an input method to the field, and keys with the meta key to the browser.
+    // The text field handles keys that an input method composes. The browser handles keys with the meta key.
     if (event.isComposing || event.key === 'Process' || event.metaKey || hasTrapped) return;
     const isControl = event.ctrlKey && !event.altKey;
     const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
-    // Lets the browser move the focus between the controls' elements, so that Tab can also leave the page.
+    // The browser moves the focus by Tab from one control's element to the next, and from the last one out of the page.
     if (event.key === 'Tab' && document.activeElement !== field) return;
-    // Leaves the browser its keys, such as those for Back, Home and menus; pasting arrives as a separate event.
+    // The browser keeps its own keys, such as Alt+Left for Back. Ctrl+V is handled by the event `paste` below.
     if (!isTyped && (event.altKey || KEYS_OF_BROWSER.has(event.key))) return;
     if (isControl && !(event.shiftKey ? 'z' : 'acxysoz').includes(event.key.toLowerCase())) return;
     const isKnown = press(event);
@@ -395,7 +395,7 @@ function listen() {
     wake();
     return isKnown;
   }
-  // The paste event needs no permission, unlike reading the clipboard, and is the only way to paste into a field.
+  // A paste event contains the clipboard's text without asking for permission, unlike `files.paste`.
   addEventListener('paste', event => {
     event.preventDefault();
     [clipboard, isPasting] = [event.clipboardData.getData('text/plain'), true];

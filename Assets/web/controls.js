@@ -1,8 +1,8 @@
 // Real elements behind the picture for screen readers, keyboards and tests, updated from the view tree that draws the page.
 
-// A control: { id, role, name, state, box: [x, y, width, height], row } in CSS pixels from the canvas' corner. `role` is ARIA's; a
-// `paragraph` is text without an action. The board's cells have `gridcell` and their `row`, from 0. `state` is 'on' or 'off' for a switch or
-// radio, 'disabled', a slider's value in words, a textbox's text, else empty.
+// A control: { id, role, name, state, numbers, box: [x, y, width, height], row }. `box` is in CSS pixels from the canvas' top left corner.
+// `role` is ARIA's; a `paragraph` is text without an action. A cell of the board has the role `gridcell`, and its row (from 0) in `row`.
+// `state` is 'on' or 'off' for a switch or radio, 'disabled', a slider's value in words, a textbox's text, else empty.
 
 const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
 
@@ -28,9 +28,9 @@ export class Controls {
     this.#told = told;
     this.#root.addEventListener('click', event => this.#call('activate', event.target));
     this.#root.addEventListener('focusin', event => { if (!this.#isQuiet) this.#call('focus', event.target); });
-    // Undoes scrolling by the browser: the program scrolls the picture, and moves the elements with it.
+    // The browser scrolls to an element that gets the focus. Undo this: the program scrolls the picture and places the elements itself.
     this.#root.addEventListener('scroll', () => this.#root.scrollTo(0, 0));
-    // The browser turns these keys into clicks; the program must not handle them a second time.
+    // For Enter and Space the browser clicks the focused element; the program must not handle the key as well.
     this.#root.addEventListener('keydown', event => {
       if (event.key === 'Enter' || event.key === ' ') event.stopPropagation();
     });
@@ -42,8 +42,8 @@ export class Controls {
   }
 
   /**
-   * Makes screen readers speak the lines of 50 ms as one text, even if the text is the same as the last one.
-   * Omits the label of the focused element, which screen readers announce themselves.
+   * Makes screen readers speak the lines given within 50 ms as one text, even if the text is the same as the last one.
+   * Omits a line that is the focused element's label: screen readers announce this label themselves.
    */
   say(line) {
     if (this.#lines.push(line) > 1) return;

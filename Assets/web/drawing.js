@@ -18,7 +18,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    // `worn` names the look (font and spacing) that was set last: comparing this name is faster than reading the context's state.
+    // `g.worn` names the look (font and spacing) that was set last. Comparing names is faster than reading the context's font.
     if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 

@@ -18,7 +18,7 @@ function withDuration(bytes, seconds) {
   const name = [0x15, 0x49, 0xA9, 0x66];
   const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
   if (start < 4) return bytes;
-  // The number of bytes in which the size is written: one more than the first byte has leading zero bits.
+  // The element's size follows its id. The number of bytes of the size is one more than the number of leading zero bits of its first byte.
   const length = Math.clz32(bytes[start]) - 23;
   let size = bytes[start] % 2 ** (8 - length);
   for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
@@ -60,10 +60,10 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     const output = new MediaStreamAudioDestinationNode(context);
     source.connect(output);
     draw(0);
-    // Without a sound output the browser never resolves `resume()`; the film is then silent.
+    // Without a sound output the promise of `resume()` stays pending. After `PATIENCE` a silent film is recorded.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
-    // Firefox waits for ever for sound if the type names an audio codec.
+    // For a silent film, removes the audio codec from the type: with a codec Firefox waits for sound for ever.
     const mimeType = isHeard ? kind : kind.replace(/,[^,"]+"/, '"');
     recorder = new MediaRecorder(new MediaStream(tracks), { mimeType, videoBitsPerSecond: 4_000_000 });
     const type = kind.split(';')[0], parts = [];

@@ -78,7 +78,7 @@ export async function alone(start) {
     tab = Array.from({ length: TABS }, (_, i) => i + 1).find(number => !others.has(`tab ${number}`)) ?? tab;
     hold(`tab ${tab}`);
     once();
-    // The browser answers requests in their order: when it has answered the query of `refresh`, it has granted this tab's locks.
+    // Waits until this tab has its locks: the browser answers the query of `refresh` after the earlier requests of `hold`.
     await refresh();
   };
   if (channel) await begin();

@@ -9,7 +9,7 @@ class AlinaSound extends AudioWorkletProcessor {
   constructor({ processorOptions: { bytes, pack } }) {
     super();
     this.reported = 0;
-    // If the module cannot be compiled or is outdated, the page is told and stays silent.
+    // A module of another version may lack functions or reject the rules. After any error the page goes on without sound.
     try {
       Object.assign(this, open(bytes, pack, sampleRate));
     } catch (error) {

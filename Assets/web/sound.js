@@ -16,8 +16,8 @@ const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
 });
 
 /**
- * Frames count from the page's start. While a device plays, `now` follows it; before the first touch, without a device and while it
- * is suspended it follows the page's clock, so that a game never stops for lack of sound.
+ * Frames count from the page's start. While a device plays, `now` follows the device's clock. Before the first touch, without a device
+ * and while the device is suspended, `now` follows the page's clock, so that a game never stops for lack of sound.
  */
 export class Sound {
   /** `late(generation, frame, lateness)` is called for late batches, `running(isOn)` when sound starts or stops, `absent()` if the first touch finds no output. */
@@ -37,8 +37,8 @@ export class Sound {
   /** The files of the module; errors are reported where they are awaited. */
   get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
 
-  /** Renders a whole piece's events to a sound file; `a4` is in thousandths of a hertz, the last bar ends at frame `end`, and the
-   *  loudness is evened out if `isEven` is 1. */
+  /** Renders the events of a whole piece to a sound file. `a4` is in thousandths of a hertz. The last bar ends at frame `end`.
+   *  If `isEven` is 1, quiet passages are made louder. */
   async piece(events, rules, a4, end, isEven) {
     const [bytes, pack] = await this.fetched;
     const worker = new Worker(new URL('piece.js', import.meta.url), { type: 'module' });
@@ -73,7 +73,7 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // Removes the second-oldest batch and keeps the oldest, which presses the pedal.
+    // The oldest batch stays, as it presses the pedal; the second-oldest is removed.
     if (batches.length > most) batches.splice(1, 1);
   }
 
@@ -101,7 +101,7 @@ export class Sound {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
     this.ready ??= this.build().catch(error => this.lose(error));
-    // Without an output the context stays suspended, and the browser reports no error.
+    // Without an output the browser reports no error: the context just stays suspended, so report a missing output after `PATIENCE`.
     this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
     this.wake();
   }
@@ -115,7 +115,7 @@ export class Sound {
       await ready;
       if (context === this.context) this.changed();
     } catch {
-      // The browser refuses to resume sound during a telephone call. The next touch, or the end of the call, tries again.
+      // During a telephone call the browser refuses to resume sound. This does not mean that there is no output: stop the timer of `start`.
       clearTimeout(this.patience);
       this.patience = undefined;
     }
@@ -149,8 +149,8 @@ export class Sound {
   }
 
   /**
-   * Sets the kind of the sound: `ambient` mixes with other programs' sound and respects the telephone's silent mode; `playback` goes on
-   * with the screen off.
+   * Sets the kind of the sound. `ambient` sounds together with other programs and is silent in the telephone's silent mode. `playback`
+   * goes on while the screen is off.
    */
   setSession(type) {
     this.session = type;
@@ -161,7 +161,7 @@ export class Sound {
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;
-    // After a change of devices the context can play on another one; a context suspended by the system resumes with the page.
+    // A new headset can make a suspended context playable, and a context that the system suspended resumes when the page is shown again.
     navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
     document.addEventListener('visibilitychange', () => this.wake());
   }
@@ -179,7 +179,7 @@ export class Sound {
     for (let i = 0; i + 24 <= reports.byteLength; i += 24) {
       this.late(view.getUint32(i, true), Number(view.getBigInt64(i + 8, true)), Number(view.getBigInt64(i + 16, true)));
     }
-    // Reports from before a suspension are outdated.
+    // Ignore a report that the audio thread sent before the device was last suspended: its position is outdated.
     if (!this.isRunning || at < this.since) return;
     this.clock = { begun, at };
     for (const events of this.early.splice(0)) this.node.port.postMessage({ events, isEarly: true });

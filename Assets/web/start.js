@@ -17,6 +17,6 @@ if (what) {
     console.error(error);
     tell('Not all of the page arrived. Load it again; nothing that was kept is lost.');
   }
-  // There are service workers only with a secure origin; without one the page works only online.
+  // Browsers offer service workers only to pages with a secure origin (HTTPS or this computer). Other pages work only online.
   navigator.serviceWorker?.register('sw.js').catch(() => {});
 }

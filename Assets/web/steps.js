@@ -27,7 +27,7 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // If the history has no entry before the page, the browser stays on the page.
+    // If the history has no entry before the page, `go` does nothing: after a second the page handles steps again.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
@@ -44,12 +44,12 @@ export class Steps {
   }
 
   #moved() {
-    // An address that the user enters makes a history entry without state.
+    // The user entered an address, which makes a history entry without state; the event `hashchange` opens this address.
     if (!history.state && location.hash.length > 1) return;
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // If the program did not close a page, the entry that the browser left is put back into the history.
+    // The browser has left an entry of the history. If the program closed no page in return, `#settle` adds the entry again.
     setTimeout(() => this.#settle(), 0);
   }
 }

@@ -1,10 +1,10 @@
-// Caches the page for offline use. The build inserts `version` and `files` above. Each version has its own cache, and most of its
-// files have its name in their path, so that a page never mixes the files of two versions.
+// Caches the page for offline use. The build inserts `version` and `files` above. Each version has its own cache, and the paths of most
+// files contain the version, so that a page never mixes the files of two versions.
 const name = `alina ${version}`;
 
 addEventListener('install', event => {
   event.waitUntil(caches.open(name)
-    // Caches all files or none; files without a version in their path bypass the browser's cache.
+    // `addAll` caches all files or none. A file without a version in its path is loaded anew, as the browser's cache may have an older one.
     .then(cache => cache.addAll(files.map(file => new Request(file, { cache: file.startsWith('v/') ? 'default' : 'reload' }))))
     .then(() => skipWaiting()));
 });
@@ -19,7 +19,7 @@ addEventListener('fetch', event => {
   const { request } = event, url = new URL(request.url), scope = new URL(registration.scope);
   if (request.method !== 'GET' || !url.href.startsWith(scope.href)) return;
   const path = url.pathname.slice(scope.pathname.length);
-  // Redirects a link to the page, with the link behind a #.
+  // Redirects an address such as `r/CODE` (a room) to the page itself, at `#/r/CODE`.
   const link = request.mode === 'navigate' && path.match(/^([rwglt])\/([\w-]+(?:\/[\w-]+)?)$/);
   if (link) {
     event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));

@@ -25,9 +25,9 @@ struct AlinaArena: ParsableCommand {
     ])
 
   static func main() {
-    // Make writing to a closed pipe an error that is reported, instead of a signal that ends the process.
+    // Ignore SIGPIPE: a write to a closed pipe then fails with an error that is reported, instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
-    // Opens /dev/null for each closed standard descriptor: otherwise a file of games or an engine's pipe would get the number 0, 1 or 2.
+    // Open /dev/null for each closed standard stream: otherwise a later file or pipe would get its number, and receive printed text.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       if let fault = Arguments.fault { throw ArenaError(fault) }

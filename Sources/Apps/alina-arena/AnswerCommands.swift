@@ -29,7 +29,7 @@ struct ExactCommand: ParsableCommand {
     }
   }
 
-  /// The exact chances of each result, as fractions; only for a variant whose state is a `Position`.
+  /// The exact chances of each result, as fractions; only for Classic and Misère.
   private func result(_ variant: Variant, _ solver: Solver) throws -> String {
     // Menace's boxes are frozen, as exact results exist only for players that do not change.
     let players = try both { (spec) throws(ArenaError) in try spec.memoryless(in: variant, freezing: true) }
@@ -76,7 +76,7 @@ struct PerftCommand: ParsableCommand {
     }
   }
 
-  /// The greatest allowed depth, at which counting the sequences takes seconds.
+  /// The greatest allowed value of `--depth`: counting the move sequences of this length takes seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
     case .classic, .misere: 9

@@ -78,7 +78,7 @@ struct BotCommand: ParsableCommand {
     let begun = MatchClient.now
     while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
       if event != nil, sessions.allSatisfy(\.isTournamentOver) { break }
-      // A session that has been connected before waits without limit until the server can be reached again.
+      // Give up only if no session was ever connected: after a lost connection a session waits for the server without limit.
       if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
@@ -119,7 +119,8 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Handles the connection's events and carries out the bot's actions. An idle session takes one of the `left` games still to be played.
+  /// Handles the connection's events and carries out the bot's actions. A session without a game takes one of the `left` games that no
+  /// session has taken yet.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
@@ -168,8 +169,8 @@ private final class BotSession {
     }
   }
 
-  /// Sends the chosen moves. Drops a move if meanwhile the match has changed or the connection was lost: the bot thinks again if it
-  /// is to move.
+  /// Sends the chosen moves. Drops a move if the match has changed or the connection was lost since the player began to think: the
+  /// model then asks for a new move if it is still the bot's turn.
   private func sendChosen() {
     for (m, moves, cell) in chosen.takeAll() {
       guard let view = client.match(m), view.canMove, view.state.moves == moves else {

@@ -54,8 +54,8 @@ struct GameScores {
     unlink(probe)
   }
 
-  /// Writes the files of all highlights, up to `threads` highlights at a time, and stores their paths in `highlights`; `false` if
-  /// interrupted. Removes files of an earlier run whose names are not used now.
+  /// Writes the files of all highlights, up to `threads` highlights at a time, and stores their paths in `highlights`. Then removes
+  /// the files of an earlier run that this run has not written. Returns `false` if interrupted.
   func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
     -> Bool
   {

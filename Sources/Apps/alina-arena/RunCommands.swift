@@ -157,7 +157,7 @@ struct OutputOptions: ParsableArguments {
   func finish(_ run: inout Run, games: String?, isKept: Bool, scores: GameScores?) throws {
     signal(SIGINT, noteInterruption)
     signal(SIGTERM, noteInterruption)
-    // Unblocks both signals, as the parent process may have blocked them and masks are inherited.
+    // Unblock SIGINT and SIGTERM: a process inherits the blocked signals of its parent process.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
@@ -335,7 +335,7 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The latest times at which the progress was shown, each with the number of games played by then: they give the current rate.
+  /// The last 50 times at which the progress was shown, each with the number of games played by then. The rate is computed from them.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {
@@ -355,7 +355,7 @@ final class ProgressMeter {
     }
     if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
     if let total = progress.total, rate > 0 {
-      // The seconds left are a maximum if a sequential test may end the run earlier.
+      // A sequential test (`llr`) may end the run before `total` games: then the line says "at most".
       let left = Int((Double(total - progress.games) / rate).rounded(.up))
       line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
     }

@@ -184,7 +184,7 @@ struct Measure: ParsableCommand {
     }
   }
 
-  /// Prints measurements of games: with `--pace` how the music fits the pace of people, else its style.
+  /// Prints measurements of the games' music: with `--pace` how it fits moves at people's speed, otherwise its style.
   private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {

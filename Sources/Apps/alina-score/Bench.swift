@@ -56,7 +56,7 @@ struct Bench: ParsableCommand {
     }
   }
 
-  /// Measures the time to compose the bar of a move, for every move of a hundred games between win-or-block players.
+  /// Measures the time to compose the bar of a move, for every move of the first hundred reference games; returns a line of text.
   private static func composing(_ rules: ScoreRules) -> String {
     var times: [Double] = []
     for record in ReferenceGames.games(100) {
@@ -72,7 +72,7 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// A renderer of the notes and the pedal of `events` by FluidSynth alone, without the rest of the mix, in blocks of 64 frames.
+  /// A renderer that plays the notes and the pedal of `events` by FluidSynth alone, 64 frames at a time, and drops the sound.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }
@@ -140,7 +140,7 @@ struct Bench: ParsableCommand {
   }
 }
 
-/// Threads that keep cores busy.
+/// Threads that keep cores busy until `stop`, so that rendering is measured on a loaded machine.
 private final class Burners: Sendable {
   private let isOver = Atomic<Bool>(false)
 

@@ -86,7 +86,7 @@ struct Edit: ParsableCommand {
     }
   }
 
-  /// Reads single keys from the terminal, or bytes if standard input is not a terminal.
+  /// Reads each key from the terminal at once, without waiting for Enter. If standard input is not a terminal, reads its bytes.
   private final class Keyboard {
     /// The command of a key.
     enum Key {
@@ -137,7 +137,7 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// The command of the next key; `nil` if no key is pressed in time; `again` at the end of the input.
+    /// The command of the next key. `nil` if no key or an unused key is pressed within the time; `again` at the end of the input.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }

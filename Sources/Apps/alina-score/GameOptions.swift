@@ -21,7 +21,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
 
-  /// A player's name as shown on a score: of a level its character, of other players the name in the record.
+  /// A player's name as shown on a score. A level is shown by the name of its character, other players by their name in the record.
   static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {
@@ -68,7 +68,7 @@ struct SoundOptions: ParsableArguments {
 
   var isEven: Bool { loudness == "even" }
 
-  /// Calls `body` with an engine that has these options; `body` must not keep the engine.
+  /// Calls `body` with an engine that plays with these options; `body` must not use the engine after it returns.
   func playing(_ rules: ScoreRules, _ body: (Engine) throws -> Void) throws {
     let font = piano == "modal" ? nil : piano == "grand" ? SampledPiano.standardFont : piano
     try SampledPiano.playing(Patch(rules), font: font) { engine in
@@ -106,7 +106,7 @@ enum GameFile {
       let games = files.filter { file in kinds.contains { file.hasSuffix($0) } }
       guard !games.isEmpty else { throw ScoreFileError("\(path): contains no .pgn, .ttt or .jsonl file") }
       return try games.flatMap { file in
-        // Foundation puts U+FFFD for bytes that are not UTF-8, which would be the name of another file.
+        // Foundation replaces bytes that are not UTF-8 by U+FFFD; the file cannot be opened by such a name.
         guard !file.contains("\u{FFFD}") else {
           throw ScoreFileError("\(path): the file name \(file) is not UTF-8; rename the file")
         }

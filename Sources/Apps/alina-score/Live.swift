@@ -89,7 +89,7 @@ struct Live: ParsableCommand {
         throw ScoreFileError("--midi \(midi ?? ""): cannot be written")
       }
     }
-    // Make writing to a closed pipe an error instead of a signal that ends the process, so that the MIDI port is still silenced.
+    // Ignore SIGPIPE: a write to a closed pipe then fails with an error, and `defer` below still silences the MIDI port.
     signal(SIGPIPE, SIG_IGN)
     EndSignal.watch()
     defer { try? send(stream.silence()) }
@@ -122,7 +122,7 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // Compose a line only when it is due soon: the synthesizer's queue has room for minutes of events, not for a whole file.
+      // Compose a line only shortly before its time: the synthesizer's queue has room for minutes of events, not for a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead

@@ -40,7 +40,7 @@ struct PlaySign: ParsableCommand {
   }
 }
 
-/// A bar that contains a sign (the musical answer to an event of the game), as an example of the sign.
+/// An example of a sign (the musical answer to an event of the game): a bar that begins with this sign.
 struct SignExample {
   /// The score of the bar as text, and the reason for each of its notes.
   let text: String
@@ -55,7 +55,7 @@ struct SignExample {
     throw ScoreFileError("\(sign): \(rules.name) has the signs \(rules.signs.map(\.name).joined(separator: " "))")
   }
 
-  /// Finds a bar in the rule file's example or in the reference games; `nil` if neither has the sign.
+  /// Finds the sign's first bar in the rule file's example, or else in the reference games; `nil` if neither has such a bar.
   init?(of sign: String, _ rules: ScoreRules) throws {
     func isExample(_ bar: Bar) -> Bool { bar.kind == .move && bar.signs.first == sign }
     let piece = LiveScore.uncut(try EventLine.lines(rules.example, rules: rules), rules: rules)

@@ -100,10 +100,10 @@ extension OfflineSound {
   }
 }
 
-/// Shows the progress of long work in one line, if standard error is a terminal, and ends the work if a signal asks the program to
-/// end.
+/// Shows the progress of long work in one line, if standard error is a terminal. After SIGINT, SIGTERM or SIGHUP `tell` throws, which
+/// ends the work.
 struct Progress {
-  /// Thrown after a signal. `AlinaScore.main` raises the signal again, which ends the program, once unfinished files are removed.
+  /// Thrown after a signal. The callers remove unfinished files; then `AlinaScore.main` raises the signal again, which ends the program.
   struct Interrupted: Error {}
 
   private let isShown = isatty(STDERR_FILENO) == 1

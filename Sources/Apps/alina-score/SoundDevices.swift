@@ -59,7 +59,7 @@ enum SoundDevices {
         let queued = symbol(library, "SDL_GetQueuedAudioSize", Queued.self),
         let pause = symbol(library, "SDL_PauseAudioDevice", Pause.self), quietly({ start(audio) }) == 0
       else { return nil }
-      // The fields of SDL_AudioSpec: frames per second, 32-bit floats, two channels, frames per block, no callback.
+      // The fields of SDL_AudioSpec: frames per second, format (32-bit floats), channels, frames per block. The callback stays null.
       var spec = [UInt8](repeating: 0, count: 32)
       device = spec.withUnsafeMutableBytes { spec in
         spec.storeBytes(of: Int32(48_000), toByteOffset: 0, as: Int32.self)

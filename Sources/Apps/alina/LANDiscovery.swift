@@ -21,7 +21,7 @@ final class LANDiscovery {
 
   /// Broadcasts this player's room, and collects the rooms of others while the player looks for them.
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    // Close the socket: it would store datagrams, which would count as new when they are read later.
+    // Close the socket when it is not read: it would store announcements, and later reads would take them for new ones.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket

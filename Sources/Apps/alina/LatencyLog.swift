@@ -3,10 +3,11 @@ import SDLPlatform
 import ScoreModel
 import Screen
 
-/// Times for latency measurements: the first picture, inputs that made a move, and the audio callbacks in which the moves sounded.
-///
-/// Written as lines `name value …`: `first-frame NS` since process start, `move INPUT-NS FRAME CALLBACK-NS BLOCK-FRAME MS`, `callback
-/// CALLS NS WORST-NS`, `rss KIB`.
+/// Times for latency measurements, written as lines. NS are nanoseconds of the monotonic clock:
+/// - `first-frame NS`: from the start of the process to the first picture.
+/// - `move INPUT-NS FRAME CALLBACK-NS BLOCK-FRAME MS`: the time of the input; the audio frame at which the move sounds; the time and
+///   first frame of the audio callback that rendered it; the milliseconds between both times.
+/// - `callback CALLS NS WORST-NS`: the number, total and longest duration of the audio callbacks. `rss KIB`: the largest memory.
 final class LatencyLog {
   private let path: String
   private var turnBegan: UInt64 = 0
@@ -15,13 +16,13 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Records the time of a pass of the event loop, after its events were read.
+  /// Records the time at which the event loop has read the events of a pass: the input time of moves that these events make.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
   /// Records the time at which the first picture was shown.
   func firstFrame() { firstFrameAt = MonotonicClock.nanoseconds }
 
-  /// Records a move that the input of this pass has made and that sounds at `frame`.
+  /// Records a move that sounds at `frame`; its input came at the time recorded by the last `turn`.
   func note(moveAt frame: Int64) { moves.append((turnBegan, frame)) }
 
   /// Writes the log. The device must be closed.

@@ -97,7 +97,7 @@ struct Launch {
     let isGated = options.script != nil && !options.noAudio && driver == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
-    // Restores the last window position, unless an option or a script sets another.
+    // Restore the last position of the window, except if the run follows a script or an option sets the size.
     if script == nil { window.place = Settings(services: .headless()).window }
     if let size {
       (window.width, window.height, window.place) = (size.width, size.height, "")
@@ -123,7 +123,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // A run whose sound is rendered only as far as the script allows is reproducible only if moves are computed synchronously.
+    // The sound of such a run (`isGated`) is rendered in step with the script. To be reproducible, moves must be computed at once, too.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)
@@ -131,13 +131,13 @@ struct Launch {
     let near = LANDiscovery()
     let pictures = Pictures(services)
     let block = Tick(rawValue: Int64(options.buffer))
-    // MIDI is sent one block late, because the device plays a block only after the block before it.
+    // Send MIDI one block late: the device plays a rendered block only after it has played the block before it.
     let midi = try midiPort().map { port in MIDIPlayer(port: port) { engine.framesBegun - block } }
     defer { midi?.stop() }
     var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480, midi: midi)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
-    // Scripted runs load no grand unless an option names a piano: loading takes a varying time, but the runs must be reproducible.
+    // Runs of a script must be reproducible, but loading the grand takes a varying time: load it only if `--piano` asks for it.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
 
@@ -259,7 +259,7 @@ struct Launch {
       isLoaded = true
       services.inBackground {
         guard let grand = try? SampledPiano(font: font) else { return }
-        // The piano is never released, because the engine uses it until the program ends.
+        // Never release the piano: the engine uses it until the program ends.
         _ = Unmanaged.passRetained(grand)
         engine.attach(grand.instrument)
       }

@@ -16,7 +16,7 @@ final class LocalServer {
   init(folder: String) {
     let host = LocalServer.ownAddress ?? "127.0.0.1"
     let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
-    // `setpriv --pdeathsig` ends the server even if this process is killed.
+    // `setpriv --pdeathsig TERM` makes the kernel send SIGTERM to the server when this process ends, even if it is killed.
     let arguments =
       [
         "/usr/bin/setpriv", "--pdeathsig", "TERM", "\(Installation.folder)/alina-server", "serve", "--listen",
@@ -44,7 +44,7 @@ final class LocalServer {
     if address == nil { stop(within: 0) }
   }
 
-  /// Reads the next line of a pipe; empty at its end or on timeout.
+  /// Reads the next line of a pipe. At the end of the pipe, at the time `end` or after 200 bytes, returns the bytes read so far.
   private static func line(from descriptor: Int32, until end: time_t) -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0

@@ -29,7 +29,7 @@ final class Workshop: Sendable {
     return { isWanted.withLock { $0 = false } }
   }
 
-  /// Cancels all work and waits until partial files are removed, at most 5 s; ffmpeg needs less to finish a frame.
+  /// Cancels all work and waits until partial files are removed, at most 5 s. Cancelled work stops after its current frame.
   func close() {
     state.withLock { $0.isOpen = false }
     for _ in 0..<500 where state.withLock({ $0.running > 0 }) { usleep(10_000) }

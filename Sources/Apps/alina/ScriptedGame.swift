@@ -78,7 +78,7 @@ final class ScriptedGame: PlatformGame {
 
   func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }
   func nextUpdate(after now: Double) -> Double {
-    // The times of a script are audio frames. Poll the audio clock every 20 ms, since it cannot wake the window.
+    // The times of a script are audio frames, but the audio thread cannot wake the window: compare the times with it every 20 ms.
     min(app.nextUpdate(after: now), script?.isDone == false || end != nil ? now + 0.02 : .infinity)
   }
 
@@ -114,7 +114,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// The state of the sound for the player; `nil` if sound is off on purpose.
+  /// The state of the sound that the player is told; `nil` if an option has turned sound off.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

@@ -55,7 +55,7 @@ final class SpeechDispatcher: Sendable {
   init?(inBackground: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
     guard let library = SpeechDispatcher.library else { return nil }
     (self.library, self.inBackground) = (library, inBackground)
-    // The library writes to a socket, and a closed socket must not end the program by a signal.
+    // Ignore SIGPIPE: the library's write to a closed socket must not end the program.
     signal(SIGPIPE, SIG_IGN)
   }
 
@@ -78,7 +78,7 @@ final class SpeechDispatcher: Sendable {
       if connection == nil { connection = library.open("alina", "board", nil, SpeechDispatcher.single) }
       guard let connection else { continue }
       _ = library.setLanguage(connection, language)
-      // After a failure, as when speech-dispatcher was restarted, the next text opens a new connection.
+      // If speaking fails (speech-dispatcher may have been restarted), the next text opens a new connection.
       if library.say(connection, SpeechDispatcher.text, text) < 0 { self.connection = nil }
     }
   }
