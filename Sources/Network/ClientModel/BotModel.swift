@@ -54,7 +54,7 @@ package struct BotModel: Sendable {
   /// Makes a bot that enters a room first, or plays in a tournament, or else looks for opponents.
   package init(room: String? = nil, tournament: String? = nil) { (self.room, self.tournament) = (room, tournament) }
 
-  /// Whether the bot's tournament is over, so that no game comes any more.
+  /// Whether the bot's tournament has ended or is ending, so that no new game begins.
   package var isTournamentOver: Bool { view?.notice.phase == .over || view?.notice.phase == .ending }
 
   /// Adds games to those that are to be played.
@@ -69,7 +69,7 @@ package struct BotModel: Sendable {
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
     case .tournament(let view): self.view = view
-    // The tournament has ended, or the bot is paused: the next notice shows which.
+    // `over` means that the tournament has ended or the bot is paused. Try again later: by then a notice has shown which of them.
     case .refused(.over, _, .seek?) where tournament != nil, .refused(.over, _, .tournament?) where view?.mine != nil:
       (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:
@@ -94,7 +94,7 @@ package struct BotModel: Sendable {
     plays[m] = play
   }
 
-  /// Asks for a move of a match again, because the chosen move could not be sent: the board or the connection had changed.
+  /// Makes `next` ask for a move again: the chosen move was not sent, because the board changed or the connection was lost.
   package mutating func moveDropped(in m: MatchID) { plays[m]?.answered = -1 }
 
   /// Returns what to do now, while the client is connected.
@@ -109,7 +109,7 @@ package struct BotModel: Sendable {
       if view.state.phase == .over {
         if !play.isReported {
           actions.append(.report(m))
-          // Count the game before the bot seeks again: otherwise it would find one more opponent and not play against it.
+          // Count the game before the bot seeks again: otherwise, after its last game, it would find an opponent and not play.
           if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
         }
         play.isReported = true
@@ -117,7 +117,7 @@ package struct BotModel: Sendable {
         isPlaying = true
         if view.canMove, play.answered != view.state.moves.count, now >= play.retryAt {
           play.answered = view.state.moves.count
-          // After the first refusal the client gets the server's board, so the bot thinks again; after the second refusal it resigns.
+          // After one refused move the client has the server's board, so the bot chooses again. After two refused moves it resigns.
           actions.append(play.refusals < 2 ? .think(m) : .resign(m))
         }
       }
@@ -133,7 +133,8 @@ package struct BotModel: Sendable {
     return actions
   }
 
-  /// Enters the tournament, ends the bot's pause in the tournament, or waits for the next game; sends an unanswered request again.
+  /// Enters the tournament, ends the bot's pause in it, or asks for the next game. Repeats the first two requests every `firstPause` until a
+  /// notice shows their effect.
   private mutating func takePart(_ code: String, at now: Int64) -> [Action] {
     guard !isTournamentOver else { return [] }
     retryAt = now + BotModel.firstPause

@@ -48,9 +48,9 @@ package enum ClientFailure: Error, Sendable, Hashable {
 
 /// The reason there is no secure connection.
 package enum TLSProblem: Sendable, Hashable {
-  /// No authority signed the certificate.
+  /// The server has no certificate, or one that no authority signed although an authority had signed the server's earlier certificate.
   case untrusted
-  /// The other end does not speak TLS.
+  /// The TLS handshake failed, usually because the other end does not speak TLS.
   case absent
   /// OpenSSL cannot be used on this computer, for the given reason.
   case unusable(String)
@@ -115,11 +115,11 @@ package enum ClientEvent: Sendable, Hashable {
   case state(MatchID)
   /// The next event of a match; the view is up to date.
   case event(MatchID, seq: Int, MatchEvent)
-  /// The server refused a move that was already shown; the view is corrected.
+  /// The server refused a move that was already shown. The match's view no longer contains the move.
   case moveRejected(MatchID, CellName, ErrorCode, String)
   /// The server refused the given message; the message is `nil` if it is unknown which one.
   case refused(ErrorCode, String, ClientMessage?)
-  /// The server has carried out a request of the same name: `mute` for all chat, `block` for a player, or `report`.
+  /// The server has carried out the request `mute` (all chat is hidden or shown), `block` (the named player) or `report`.
   case muted(Bool), blocked(String, Bool), reported
   /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
   /// registered name whose token was refused; `nil` if the login was a guest's.
@@ -134,9 +134,9 @@ package enum ClientEvent: Sendable, Hashable {
   case gone(MatchID, Player, claimIn: Int)
   /// A player sent a chat message.
   case chat(MatchID, from: String, text: String?, emote: String?)
-  /// A page of results: `top`, `me`, `history`, `list`, `export`.
+  /// Rows in answer to the named request: `top`, `me`, `history`, `list` or `export`. `more` in a new request asks for the following rows.
   case page(String, rows: [JSONObject], more: Int64?)
-  /// The followed tournament, or its table, has changed.
+  /// The tournament that the client follows, or its table, has changed.
   case tournament(TournamentView)
   /// The name is registered. The token is saved already.
   case registered(name: String)

@@ -60,18 +60,18 @@ package struct ClientModel: Sendable {
   private var hasLostLogin = false
   /// Whether the server has refused the token. It is then not sent again by this model.
   private var isTokenRefused = false
-  /// Whether the server has refused the token that the player entered, and the player was not told yet.
+  /// Whether the server has refused the token that the player entered, and the event `tokenRefused` has yet to be sent.
   private var isNewTokenRefused = false
   /// The messages without an answer so far.
   private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
-  /// The requests for missed events that are not answered, by their ids.
+  /// The ids of the unanswered requests for missed events, by match.
   private var syncing: [MatchID: String] = [:]
   /// The matches of which the server has sent events or the state on this connection.
   private var received: Set<MatchID> = []
-  /// The matches whose state a busy server refused to send, and whether the server refused to end the seek. The client asks again with the
-  /// next heartbeat.
+  /// The matches whose state a busy server refused to send, and whether it refused to end the seek (`isUnseekPostponed`). The client
+  /// repeats both requests at the next heartbeat.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
@@ -79,7 +79,8 @@ package struct ClientModel: Sendable {
   package private(set) var tournament: TournamentView?
   /// The organiser's secrets that this client drew or was given, by the tournaments' codes.
   private var secrets: [String: String] = [:]
-  /// The id of the request to follow the tournament on this connection, and whether a busy server refused the request.
+  /// The id of the last request to follow the tournament. If a busy server refused the request (`isFollowPostponed`), the client repeats
+  /// it at the next heartbeat.
   private var followID: String?
   private var isFollowPostponed = false
 
@@ -118,7 +119,7 @@ package struct ClientModel: Sendable {
 
   // MARK: commands
 
-  /// Sends a command and keeps it until it is answered. A move shows at once; a move that is not possible now is ignored.
+  /// Sends a command and keeps it until it is answered. The match's view shows a move at once. Ignores a move that is impossible now.
   package mutating func act(_ m: MatchID, _ action: MatchAction) -> Output {
     if case .move(let ply, let name) = action, let ply {
       guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {
@@ -167,8 +168,8 @@ package struct ClientModel: Sendable {
     var out = Output()
     let parsed: ServerLine
     do throws(ProtocolError) { parsed = try ServerLine(line) } catch {
-      // A newer server may send messages that this build does not know. A peer that speaks no protocol at all is
-      // refused.
+      // Ignore a message that this build does not know: a newer server may send it. A line that is not JSON shows that the peer is not
+      // a match server.
       if error.isMalformed {
         fail(.notServer, &out)
       }
@@ -220,7 +221,7 @@ package struct ClientModel: Sendable {
     case .tournament(let notice):
       takeAnswered(parsed.re)
       if let secret = notice.secret { secrets[notice.code] = secret }
-      // Ignore a notice that the server sent before it heard that the client no longer follows this tournament.
+      // Ignore a notice of a tournament that the client no longer follows: the server sent it before `unfollow` arrived.
       guard parsed.re != nil || tournament?.code == notice.code else { break }
       if tournament?.code != notice.code { tournament = TournamentView(code: notice.code) }
       tournament?.take(notice, now, secret: secrets[notice.code])
@@ -275,9 +276,9 @@ package struct ClientModel: Sendable {
     let isNewGuest = hasLostLogin && welcome.token != nil
     hasLostLogin = false
     if welcome.you.guest {
-      // If the guest account ends, the client asks for a new one with the same name.
+      // Keep the name: if the guest account expires, the client asks for a new one with the same name.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
-      // The token of a registered account is kept although the server refuses it now: the server may accept it again later.
+      // Replace only a guest's token. The server has refused the token of the registered account, but may accept it again later.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
         (identity.token, identity.account, isTokenRefused) = (token, nil, false)
       }
@@ -290,7 +291,7 @@ package struct ClientModel: Sendable {
     if isNewGuest { becameGuest(&out) }
     if isNewTokenRefused { emit(.tokenRefused, &out) }
     isNewTokenRefused = false
-    // The first message on the new connection tells the server that its new resume token has arrived.
+    // Any message shows the server that its new resume token has arrived. Send `me` if no other message follows.
     if outstanding.isEmpty, currentSeek == nil, watching.isEmpty, tournament == nil,
       !matches.values.contains(where: { $0.state.phase != .over })
     {
@@ -393,12 +394,12 @@ package struct ClientModel: Sendable {
     }
     if let m = syncing.first(where: { $0.value == line.re })?.key { return syncRefused(code, m, &out) }
     var asked = outstanding.first { $0.id == line.re }?.message
-    // The server ends a waiting seek by an error without `re`.
+    // An error without `re` and with one of these codes means that the server has ended the waiting seek.
     if line.re == nil, code == .midReused || code == .occupied || code == .over {
       asked = currentSeek.map { .seek($0) }
     }
-    // Keep what a stopping server refuses, to send it to the next server. A command in a match is dropped: the player
-    // decides again.
+    // A stopping server refuses every message. Keep the message for the next server, except a command in a match: the player may decide
+    // differently by then.
     if code == .draining, asked?.isAct == false { return }
     takeAnswered(line.re)
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
@@ -444,7 +445,7 @@ package struct ClientModel: Sendable {
       out.credentialsChanged = true
       out.close = true
     case .version: fail(.version(server: []), &out)
-    // The server then sends `bye`, which contains the time of the next try.
+    // After this refusal the server sends `bye`, which contains the time of the next try.
     case .busy, .rate: break
     default: out.close = true
     }

@@ -22,14 +22,14 @@ extension ClientModel {
     /// `abort`: aborts a match before both sides have moved. `claim`: claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
-    /// `host`: makes a tournament and follows it. `tournament`: sends a request about one. `nextGame`: waits for the next game in the
-    /// followed one.
+    /// `host`: makes a tournament and follows it. `tournament`: sends a request about a tournament. `nextGame`: waits for the next game in
+    /// the tournament that the client follows.
     case host(TournamentTerms), tournament(TournamentOrder), nextGame
     /// `mute`: hides all chat. `block`: excludes pairing and chat with a player. The server stores both settings.
     case mute(Bool), block(String, Bool)
   }
 
-  /// Sends the command. A command that no longer makes sense sends nothing.
+  /// Sends the command. Ignores a command that no longer applies, such as the answer to a draw offer that is no longer open.
   package mutating func perform(_ command: Command) -> Output {
     switch command {
     case .seek(let terms): return ask(.seek(.init(terms, range: nil, bots: false, key: nil)))

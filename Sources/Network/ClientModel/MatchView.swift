@@ -10,7 +10,7 @@ package struct MatchView: Sendable, Hashable {
     package var cell: Cell
   }
 
-  /// The confirmed state: a prefix of the log, verified by its hashes.
+  /// The state that the server has confirmed: all events of the log so far, checked by their hashes.
   package internal(set) var state: MatchState
   /// The player's side; `nil` for a spectator.
   package internal(set) var you: Player?
@@ -38,7 +38,7 @@ package struct MatchView: Sendable, Hashable {
   /// Milliseconds that a side has left at an instant of `MatchClient.now`; `nil` in an untimed match.
   package func remaining(_ side: Player, at now: Int64) -> Int? {
     guard let clocks = state.clocks else { return nil }
-    // Before both sides have moved no clock runs down; each side has thirty seconds for its first move.
+    // The clocks stand still until both sides have moved; the limit for a first move is separate (`Limits.firstMove`).
     guard state.phase == .live, side == position.turn, state.bothMoved, pending == nil, let left else {
       return clocks[side]
     }

@@ -3,7 +3,7 @@ import MatchProtocol
 /// A tournament as the client shows it: the last notice of the server, and the table.
 package struct TournamentView: Sendable, Hashable {
   package let code: String
-  /// The last notice, with the terms, the phase and the top board.
+  /// The last notice, with the terms, the phase and the match that spectators are shown.
   package private(set) var notice = TournamentNotice()
   /// The organiser's secret, if this client has it.
   package private(set) var secret: String?
@@ -12,7 +12,7 @@ package struct TournamentView: Sendable, Hashable {
   private var rows: [Int: TournamentRow] = [:]
   /// The ranked rows, the best first, without removed players.
   package private(set) var table: [TournamentRow] = []
-  /// The players who were taken out.
+  /// The rows of the players whom the organiser has removed.
   package private(set) var removed: [TournamentRow] = []
 
   init(code: String) { self.code = code }

@@ -18,8 +18,8 @@ final class ClientFolder: Sendable {
   private let lock = Mutex(())
   /// The open lock file, or -1 if there is none.
   private let sessionLock: Int32
-  /// Whether another program of this user has the session. A session has one connection, so two windows with one session
-  /// would end each other's connection in turn. The second window therefore logs in as another guest and stores no tokens.
+  /// Whether another program of this user has the session, and so the lock. The server allows one connection for a session, so two windows
+  /// with one session would end each other's connection in turn. The second window therefore logs in as a new guest and stores no tokens.
   private let isTaken: Bool
 
   /// Opens the data of one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.
@@ -61,8 +61,8 @@ final class ClientFolder: Sendable {
     set { if let newValue, newValue != entry { entry = newValue } }
   }
 
-  /// Whether an authority had signed this server's certificate before. Such a server must never present a certificate that no authority
-  /// signed.
+  /// Whether an authority had signed this server's certificate at an earlier connection. A later certificate that no authority signed is
+  /// then refused.
   var wasVerified: Bool { entry == "verified" }
 
   func rememberVerified() { if entry == nil { entry = "verified" } }

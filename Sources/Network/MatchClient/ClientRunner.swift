@@ -4,13 +4,13 @@ import TicTacToe
 
 /// Runs a `ClientModel` over connections on the loop's thread: connects, encrypts, and connects again after a loss.
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
-  /// The longest pause in milliseconds between tries if there are several nodes. It is short because another node can
-  /// probably be reached.
+  /// The longest pause in milliseconds between two tries if there are several nodes. The pause is short because the next node can probably
+  /// be reached.
   private static let longestPauseOfMany = 600
-  /// Milliseconds of silence after which the client pings a node, and after which it tries the next node.
+  /// If there are several nodes: milliseconds of silence after which the client pings the node, and after which it tries the next node.
   private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)
-  /// Milliseconds within which a node must send its greeting. The kernel of a stopped process still accepts
-  /// connections.
+  /// If there are several nodes: milliseconds within which a node must send its greeting. A connection alone does not show that the node
+  /// runs: the kernel of its computer accepts connections for a stopped process, too.
   private static let greetNode: Int64 = 1500
 
   private let configuration: MatchClient.Configuration
@@ -137,7 +137,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.sendHeartbeat() }
   }
 
-  /// Detects a silent server.
+  /// Pings a server that has been silent for a while, and gives up a server that has been silent too long.
   private func sendHeartbeat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
@@ -163,7 +163,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     self.framer = framer
   }
 
-  /// Drops the connection from this side.
+  /// Closes the connection and reconnects after a pause, as after a loss.
   private func hangUp() {
     connection?.close()
     cameDown(.lost)
@@ -190,9 +190,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     report(.failed(failure))
   }
 
-  /// Tries the next node after a pause, which grows with each round over all nodes.
+  /// Tries the next node after a pause. The pause grows each time all nodes were tried. If there are several nodes, it stays short.
   private func scheduleRetry() {
-    // With several nodes the pauses are short, and grow only after all nodes were tried.
     current = (current + 1) % nodes.count
     let round = tries / nodes.count
     let chance = { Int.random(in: 0..<$0, using: &self.random) }
@@ -225,7 +224,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
   }
 
-  /// Adds the nodes that a server names, if the client's secrets are as safe with them as with this server.
+  /// Adds the nodes that a server names, up to 16 in all. Leaves out nodes with a less protected connection than the configured server.
   private func learn(_ addresses: [String]) {
     let hadSeveral = hasSeveral
     for node in addresses.compactMap({ ServerAddress.Node($0) }) where nodes.count < 16 {

@@ -24,7 +24,7 @@ package final class MatchClient: Sendable {
       /// No TLS. Account tokens are then never sent beyond this machine.
       case plain
     }
-    /// The nodes to try. Nodes that a server names are added.
+    /// The nodes to try. The client also tries the nodes that a server names.
     package var server: ServerAddress
     package var security = Security.automatic
     /// The identity to log in with. Missing parts come from the credentials file.
@@ -43,10 +43,11 @@ package final class MatchClient: Sendable {
       security == .tls || (security == .automatic && !node.isLoopback)
     }
 
-    /// Whether secrets are safe on the way to a node.
+    /// Whether others cannot read the connection to a node: it is encrypted, or does not leave this machine.
     func protects(_ node: ServerAddress.Node) -> Bool { usesTLS(to: node) || node.isLoopback }
 
-    /// Whether a secret of this server may be shown to a node: only if the node is protected as well as this server.
+    /// Whether the client may send a node the secrets that it got from the configured server: not if others can read the connection to
+    /// the node but not the one to that server.
     func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 
@@ -97,7 +98,7 @@ package final class MatchClient: Sendable {
     }
   }
 
-  /// Calls `body` on the client's thread whenever `poll` would return something. It can wake a sleeping main loop.
+  /// Calls `body` on the client's thread whenever there are new events for `poll`, so that `body` can wake a sleeping main loop.
   package func onWake(_ body: @escaping @Sendable () -> Void) { shared.withLock { $0.wake = body } }
 
   /// The current view of a match.

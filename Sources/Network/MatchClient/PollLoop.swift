@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One thread for the sockets, timers and tasks of every client of this program. The thread exists only while a client
-/// waits for something.
+/// One thread for the sockets, timers and tasks of every client of this program. The thread ends when there is no socket, timer or task
+/// left, and `execute` starts it again.
 final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else belongs to the thread
   static let shared = PollLoop()
 
@@ -39,7 +39,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 
   private let inbox = Mutex(Inbox())
-  /// A caller with a task writes to `writing`, and wakes the thread, which polls `reading`.
+  /// Two connected sockets that wake the thread: `execute` writes a byte to `writing` while the thread polls `reading`.
   private let wakePipe: (reading: Int32, writing: Int32)
   private var timers: [Timer] = []
   private var watches: [Watch] = []
@@ -92,8 +92,8 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
     return watch
   }
 
-  /// Finds the addresses of a host. A name is looked up on a thread of its own, because the answer may take long. Calls
-  /// for a name that is being looked up share its answer.
+  /// Finds the addresses of a host. A name is looked up on a separate thread, because the answer may take long. If the same name is being
+  /// looked up already, `body` gets the answer of that lookup.
   func lookUp(_ node: ServerAddress.Node, _ body: @escaping ([SocketAddress]) -> Void) {
     let numeric = SocketAddress.all(of: node, flags: AI_NUMERICHOST)
     guard numeric.isEmpty else { return body(numeric) }

@@ -16,7 +16,7 @@ final class SocketConnection {
 
   /// The reason the connection ended.
   enum Ending {
-    /// Nothing answered in time.
+    /// No address of the server accepted a connection, or the server did not complete the TLS handshake in time.
     case unreachable
     /// There is no secure connection to the expected server, for this reason.
     case failed(ClientFailure)
@@ -28,7 +28,7 @@ final class SocketConnection {
   private static let mostWaiting = 1 << 20
   /// Milliseconds after which the next address is tried beside the first, as RFC 8305 §5 recommends.
   private static let nextAddress: Int64 = 250
-  /// Milliseconds within which the last bytes must be sent.
+  /// Milliseconds after which `finish` closes the socket, even if the last bytes are not sent.
   private static let lastWords: Int64 = 500
 
   private let loop: PollLoop
@@ -53,7 +53,7 @@ final class SocketConnection {
   func connect(to node: ServerAddress.Node, within timeout: Int64, handshake: Int64) {
     deadline = loop.after(timeout) {
       guard self.socket != nil else { return self.end(.unreachable) }
-      // A handshake with a stopped process would never end by itself.
+      // Limit the handshake: the kernel accepts a connection to a stopped process, which never answers.
       self.deadline = self.loop.after(handshake) { self.end(.unreachable) }
     }
     loop.lookUp(node) { addresses in
@@ -125,7 +125,7 @@ final class SocketConnection {
     } catch { end(.failed(error)) }
   }
 
-  /// Sends the bytes. If they cannot be sent, the connection ends soon.
+  /// Sends the bytes. If this fails, shuts the socket down; the connection's end is then reported as for any loss.
   func send(_ bytes: [UInt8]) {
     if let tls {
       if !tls.send(bytes) { breakOff() }
@@ -159,7 +159,7 @@ final class SocketConnection {
 
   // MARK: closing
 
-  /// Sends the last bytes and waits a little for the other end to receive them.
+  /// Sends the last bytes, waits up to `lastWords` for the other end to close the connection, and closes it. Reports no event.
   func finish(_ bytes: [UInt8]) {
     told = nil
     send(bytes)

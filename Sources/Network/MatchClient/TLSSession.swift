@@ -24,9 +24,8 @@ final class TLSSession {
     } catch { throw .tls(.unusable(error.description)) }
   }
 
-  /// Takes encrypted bytes from the server. Continues the handshake until it is complete; afterwards the decrypted bytes go to `each`,
-  /// piece by piece, until `each` returns `false`. Returns whether the server has closed
-  /// its side.
+  /// Takes encrypted bytes from the server. Continues the handshake, and calls `established` when it is complete. From then on passes the
+  /// decrypted bytes to `each`, piece by piece, until `each` returns `false`. Returns whether the server has closed its side.
   func receive(
     _ sealed: UnsafeRawBufferPointer, into scratch: UnsafeMutableRawBufferPointer, established: () -> Void,
     _ each: (UnsafeRawBufferPointer) -> Bool
@@ -54,7 +53,7 @@ final class TLSSession {
   private func judge() throws(ClientFailure) {
     guard let certificate = engine.peer else { throw .tls(.untrusted) }
     let found = SHA256.hash(certificate.der).hex
-    // A pin holds even if an authority signs another certificate later.
+    // A pinned certificate must stay the same: a new one is refused even if an authority signed it.
     if let pin = known?.pin {
       guard pin == found else { throw .fingerprintChanged(expected: pin, found: found) }
     } else if engine.isVerified {

@@ -35,11 +35,11 @@ package enum Limits {
   package static let firstMove = 30_000
   /// Milliseconds for each move of an untimed match, also the first, since an invited friend may not be at the board yet.
   package static let untimedMove = 600_000
-  /// The most milliseconds of network delay that are given back to a move.
+  /// The most milliseconds of network delay that the server does not charge to the clock of the player who moves.
   package static let lag = 500
 }
 
-/// The versions of the protocol that this build speaks, best first. A client that speaks a version can fold all kinds of events up to this
-/// version (`MatchEvent.Kind.since`). Later versions of the log's language only introduced games and
-/// need no version of the protocol: a client names the games that it knows in `caps`.
+/// The versions of the protocol that this build speaks, best first. A client of version 2 understands all kinds of events with a `since` of
+/// at most 2 (`MatchEvent.Kind.since`). The events of later versions differ only in their games, which a client names in `caps`, so these
+/// versions need no version of the protocol.
 package let protocolVersions = [2, 1]

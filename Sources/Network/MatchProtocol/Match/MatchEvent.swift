@@ -3,8 +3,8 @@ import TicTacToe
 
 /// One entry of a match's log: kind, time and acting side.
 ///
-/// The log is the match: everything else is folded from it. Times are milliseconds since 1970 by the server's clock; no
-/// decision depends on them.
+/// The log determines the match: `MatchState` is computed from its events, in order. Times are milliseconds since 1970 by the server's
+/// clock; no decision depends on them.
 package struct MatchEvent: Sendable, Hashable {
   /// A player's action about a draw.
   package enum DrawAction: String, FieldText, Sendable, Hashable, CaseIterable {
@@ -15,10 +15,10 @@ package struct MatchEvent: Sendable, Hashable {
     /// A completed line or a full board.
     case normal
     case resign
-    /// A flag fell.
+    /// A side's time ran out.
     case time
     case agreement
-    /// A side was away too long, and the other side claimed or was given the win.
+    /// A side was away too long. The other side claimed the win, or the server gave it the win.
     case gone
     /// The match does not count: a side asked to abort it, a first move or a confirmation was missing, or both sides were away.
     case aborted
@@ -57,8 +57,8 @@ package struct MatchEvent: Sendable, Hashable {
     case gone
     /// A side came back.
     case back
-    /// The server restarted, or the nodes of both sides died. Both sides count as away, and the clocks are stopped as they
-    /// were at the last event.
+    /// The server restarted, or the nodes of both sides died. Both sides count as away. The clocks stand still, with the times of the last
+    /// event.
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
@@ -77,7 +77,7 @@ package struct MatchEvent: Sendable, Hashable {
   package var side: Player?
   /// The `mid` of the command that caused the event, if any; unique for match and side.
   package var mid: String?
-  /// The milliseconds left after the event, in a clocked match that is live.
+  /// The milliseconds that each side has left after the event; only in a live match with a clock.
   package var clocks: Sides<Int>?
   package var kind: Kind
 
@@ -98,7 +98,7 @@ package struct MatchEvent: Sendable, Hashable {
     }
   }
 
-  /// The `k` of the event.
+  /// The name of the event's kind, which is the field `k` of its body.
   package var name: String {
     switch kind {
     case .open: "open"
@@ -138,7 +138,7 @@ extension MatchEvent {
     do throws(FieldError) { try code(&coder) } catch { throw .field(error) }
   }
 
-  /// An event of each kind as a template: reading replaces its values.
+  /// One event of each kind. Reading copies the one with the name in `k`, and replaces its values.
   private static let blanks: [MatchEvent] = {
     let nobody = PlayerInfo()
     let kinds: [Kind] = [
@@ -151,7 +151,7 @@ extension MatchEvent {
     return kinds.map { MatchEvent(at: 0, $0) }
   }()
 
-  /// Reads or writes the fields after `k`.
+  /// Reads or writes all fields except `k`; `c` determines which of both.
   private mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("at", &at)
     try c.code("side", &side)

@@ -51,7 +51,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var times: [Int64] = []
   /// The position in the game that the terms name.
   package internal(set) var position = VariantState(startOf: .classic)
-  /// The milliseconds left after the last event that changed them.
+  /// The milliseconds that each side had left after the last event with `clocks`; `nil` in an untimed match.
   package internal(set) var clocks: Sides<Int>?
   package internal(set) var offer: Offer?
   /// Draw offers made by each side.
@@ -128,7 +128,7 @@ package struct MatchState: Sendable, Hashable {
         throw .inconsistent("match \(id) after seq \(seq): \(name.text) is taken or the game is over")
       }
       position.play(cell)
-      // If only a part of the log is known, there are no complete times.
+      // A state can come without the times of its moves (`times` is empty). The times of later moves alone would be useless.
       if times.count == moves.count { times.append(event.at) }
       moves.append(cell)
       offer = nil
@@ -211,7 +211,7 @@ extension MatchState {
   /// A placeholder whose fields are about to be read.
   init() { self.init(id: .blank) }
 
-  /// The fields of a `state` message; the board follows from the moves.
+  /// Reads or writes the fields of a `state` message. The board is only written, as a reader computes it from the moves.
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("m", &id)
     try c.code("seq", &seq)

@@ -79,7 +79,7 @@ extension Variant {
   /// The capabilities named in `hello`: all games except the classic one, which every client and server knows.
   package static let capabilities = allCases.filter { !$0.isImplied }.map { $0.rawValue }
 
-  /// The game that a row or an answer of a server names; `nil` for a game that this build does not know.
+  /// The game with the name in a server's row or answer. A missing name means Classic; `nil` for a game that this build does not know.
   package init?(named name: String?) {
     guard let name else {
       self = .classic
@@ -93,7 +93,7 @@ extension Variant {
 package struct MatchTerms: Sendable, Hashable {
   /// The game. Messages and events name it only if it is not Classic.
   package var rules: Variant
-  /// The clock, `nil` for untimed (ten minutes a move).
+  /// The clock; `nil` in an untimed match, whose only limit is ten minutes for each move.
   package var clock: TimeControl?
   /// Whether ratings change; untimed matches are never rated.
   package var rated: Bool
@@ -189,8 +189,8 @@ package func crockford(bits: UInt64, count: Int, lowercase: Bool = false) -> Str
   return String(decoding: (0..<count).map { digits[Int(bits >> UInt64(5 * $0) & 31)] }, as: UTF8.self)
 }
 
-/// A room code that a person typed, in its only spelling: upper case, O as 0, I and L as 1; `nil` if the text is no
-/// code.
+/// The standard spelling of a code that a person typed: upper case without spaces and hyphens, 0 for O, 1 for I and L. `nil` if the text
+/// is not a code.
 package func canonicalCode(_ typed: String) -> String? {
   var result = ""
   for character in typed.uppercased() where character != "-" && character != " " {

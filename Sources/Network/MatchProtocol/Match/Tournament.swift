@@ -12,7 +12,7 @@ package struct TournamentTerms: Sendable, Hashable {
   package var bots: Bool
 
   package static let lengths = 5...120
-  /// Characters of a tournament's name.
+  /// The allowed numbers of characters of a tournament's name.
   package static let nameLengths = 1...40
 
   package init(
@@ -80,7 +80,7 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   package var streak = 0
   /// The games with a result.
   package var games = 0
-  /// The sum of the points that each opponent had before the result of the game.
+  /// The sum, over all games, of the points that the opponent had before the game's result.
   package var opposition = 0
   package var status = Status.playing
 
@@ -124,7 +124,7 @@ package struct TournamentNotice: Sendable, Hashable {
     /// Players enter; no game begins.
     case waiting
     case running
-    /// The time is up, and the last games are finished.
+    /// The time is up; the games that are in progress are played to their end.
     case ending
     case over
   }
@@ -147,9 +147,9 @@ package struct TournamentNotice: Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
   package var phase = Phase.waiting
-  /// Milliseconds until the start, if one is set, or until the end; `nil` in the other phases.
+  /// In the phase `waiting` milliseconds until the start, or `nil` if no start is set; in `running` until the end; otherwise `nil`.
   package var remaining: Int?
-  /// How many rows the table has, and how many games are in progress.
+  /// The number of rows in the table, and the number of games in progress.
   package var (entrants, running) = (0, 0)
   /// The number of the receiver's row.
   package var you: Int?
@@ -182,7 +182,7 @@ package struct TournamentNotice: Sendable, Hashable {
 /// A request about one tournament.
 package struct TournamentOrder: Sendable, Hashable {
   package enum Operation: String, FieldText, Sendable, Hashable, CaseIterable {
-    /// `follow`: receive notices and the table, as a spectator. `unfollow`: receive them no longer.
+    /// `follow`: receive notices and the table, as a spectator. `unfollow`: stop receiving both.
     case follow, unfollow
     /// Become a player.
     case enter
@@ -200,7 +200,7 @@ package struct TournamentOrder: Sendable, Hashable {
   package var operation: Operation
   /// The organiser's secret.
   package var secret: String?
-  /// Milliseconds until the start.
+  /// For `start`: milliseconds until the tournament begins; `nil` to begin at once.
   package var delay: Int?
   /// The player to remove or admit.
   package var name: String?
@@ -216,7 +216,7 @@ package struct TournamentOrder: Sendable, Hashable {
     (self.delay, self.name, self.number, self.before) = (delay, name, number, before)
   }
 
-  /// The longest time from `start` until the start: a week.
+  /// The longest `delay` in milliseconds: a week.
   package static let longestDelay = 7 * 86_400_000
 
   /// Whether only the organiser may make the request.

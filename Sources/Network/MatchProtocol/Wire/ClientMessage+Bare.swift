@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Commands as a person types them into `nc`: a word and its arguments. They apply to the only live match.
+/// Commands as a person types them into `nc`: a word and its arguments. A command in a match is for the person's only live match.
 extension ClientLine {
   /// The answer to `help`.
   package static let help = """
@@ -63,7 +63,7 @@ extension ClientLine {
     }
     switch verb {
     case "hello":
-      // A person who types can read the messages of every game.
+      // Name all capabilities: a person can read the messages of every game.
       return .hello(
         ClientMessage.Hello(
           client: "person", caps: ClientMessage.Hello.allCaps, guest: arguments.first.map { String($0.prefix(64)) }))

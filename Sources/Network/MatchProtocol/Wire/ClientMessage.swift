@@ -10,7 +10,7 @@ package enum MatchAction: Sendable, Hashable {
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch
-  /// Give the match up before both sides have moved.
+  /// End the match without a result, before both sides have moved.
   case abort
   /// Claim the win over a side that has been away too long.
   case claim
@@ -44,7 +44,7 @@ package enum ClientMessage: Sendable, Hashable {
 
     /// The capability of a client that knows tournaments; other clients receive no messages about tournaments.
     package static let tournaments = "event"
-    /// The capabilities of a client that follows everything this build can send.
+    /// The capabilities of a client that understands all games of this build, and tournaments.
     package static let allCaps = Variant.capabilities + [tournaments]
 
     /// The best version that both ends speak; `nil` if there is none.
@@ -75,7 +75,7 @@ package enum ClientMessage: Sendable, Hashable {
   case token(TokenAction)
   case seek(Seek)
   case unseek
-  /// Without effect: clients of older versions confirm a pairing, and get `ok`.
+  /// Answered by `ok` without effect. Clients of older versions send it to confirm a pairing.
   case confirm(MatchID)
   case create(MatchTerms, key: String?)
   case join(code: String)
@@ -107,7 +107,7 @@ package enum ClientMessage: Sendable, Hashable {
   case help
 }
 
-/// One line from a client: a message, and the `id` its answer echoes as `re`.
+/// One line from a client: a message, and an `id` that the server's answer repeats as `re`.
 package struct ClientLine: Sendable, Hashable {
   package var id: String?
   package var message: ClientMessage
@@ -117,7 +117,7 @@ package struct ClientLine: Sendable, Hashable {
     self.message = message
   }
 
-  /// The emotes. Longer texts are for `say`.
+  /// The texts that `emote` can send; `say` sends any other text.
   package static let emotes = ["gl", "gg", "thx", "wow", "oops", "hi"]
 }
 
@@ -136,7 +136,7 @@ extension ClientLine {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: false)
   }
 
-  /// Reads a client's line that one node has stored for another node. Fields that a bare command leaves out may be missing; O(n).
+  /// Reads a client's line that one node has stored for another node. A line that was a bare command may lack required fields; O(n).
   package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: true)
   }
@@ -166,7 +166,7 @@ extension ClientLine {
 }
 
 extension ClientMessage {
-  /// The `t` of the message.
+  /// The name of the message's kind, which is the field `t` of its line.
   var name: String {
     switch self {
     case .hello: "hello"
@@ -200,7 +200,7 @@ extension ClientMessage {
     }
   }
 
-  /// A placeholder of each kind, whose fields are read in place; the most frequent kinds first.
+  /// One message of each kind, the most frequent kinds first. Reading copies the one with the name in `t`, and replaces its values.
   fileprivate static let blanks: [ClientMessage] = {
     let actions: [MatchAction] = [
       .move(ply: nil, cell: CellName(Cell(0), in: .classic)), .resign, .draw(.offer, offer: nil), .rematch, .abort,
@@ -219,7 +219,8 @@ extension ClientMessage {
     ]
   }()
 
-  /// Codes the fields of the message. In a relayed line (stored by one node for another) fields that a bare command omits may be absent.
+  /// Reads or writes the fields of the message; `c` determines which of both. A relayed line (stored by one node for another) may lack
+  /// fields that bare commands do not have.
   fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> ClientMessage {
     switch self {
     case .hello(var hello):
@@ -300,7 +301,7 @@ extension MatchAction {
 }
 
 extension MatchAction {
-  /// The `t` of the command.
+  /// The name of the command, which is the field `t` of its line.
   package var name: String {
     switch self {
     case .move: "move"

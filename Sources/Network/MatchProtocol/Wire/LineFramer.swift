@@ -1,4 +1,4 @@
-/// Cuts a stream of bytes into lines, in whatever pieces the bytes arrive. It never holds more than one line.
+/// Cuts a stream of bytes into lines. The bytes may arrive in pieces of any size. The framer holds at most one line.
 package struct LineFramer: Sendable {
   /// A piece that was cut off the stream.
   package enum Piece {

@@ -35,8 +35,8 @@ package enum ProtocolError: Error, Sendable, Hashable {
 }
 
 extension JSONObject {
-  /// Reads the object of a line, which nests no deeper than `Limits.depth`. If the line is no object, `field` counts as
-  /// missing.
+  /// Reads a line as a JSON object. Throws if the JSON nests deeper than `Limits.depth`. If the line is another JSON value, throws that
+  /// `field` is missing.
   package init(line: UnsafeRawBufferPointer, with field: String) throws(ProtocolError) {
     let value: JSON
     do throws(JSONError) {
@@ -57,7 +57,7 @@ extension JSONObject {
 }
 
 extension FieldCoder {
-  /// The game, the clock and whether the match is rated: the fields of every object with terms.
+  /// The fields of a match's terms: the game, the clock, whether the match is rated, and the opener's side.
   mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     let rules = try field("rules", terms.rules, unless: .classic)
     let text = try field("clock", terms.clockText, or: rules.usualClock.description)
@@ -127,7 +127,7 @@ extension PlayerInfo: FieldObject {
   }
 }
 
-/// Two numbers, X's first.
+/// An array of two values in JSON, X's first.
 extension Sides: FieldValue where Value: FieldValue {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     let values = try [Value](json, name)

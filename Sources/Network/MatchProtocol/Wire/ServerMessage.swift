@@ -52,7 +52,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case flood
   /// The client did not read the lines sent to it.
   case slow
-  /// The server stops or starts over. Come back after `retry_ms`.
+  /// The server stops or restarts. The client connects again after `retry_ms`.
   case restart
   /// Too many connections in total or from the client's address.
   case full
@@ -76,7 +76,7 @@ package enum ServerMessage: Sendable, Hashable {
     package var token: String?
     /// Milliseconds between heartbeats.
     package var heartbeat = Limits.heartbeat
-    /// The messages a second and the burst that are allowed.
+    /// Two numbers: the allowed messages a second, and the allowed messages at once after a pause.
     package var rate: [Int]
     /// The addresses of other nodes; empty for a server on its own.
     package var nodes: [String] = []
@@ -126,7 +126,7 @@ package enum ServerMessage: Sendable, Hashable {
   case page(String, rows: [JSONObject], more: Int64?)
   /// The state of a tournament: sent when a client begins to follow it, and after each change except those of the table.
   case tournament(TournamentNotice)
-  /// Rows of a tournament's table that are new or changed; with `isWhole` they are the first rows of the whole table.
+  /// Rows of a tournament's table that are new or changed. With `isWhole` the server sends the whole table anew, beginning with these rows.
   case standings(String, [TournamentRow], isWhole: Bool)
   case ping(Int64)
   case pong(Int64, now: Int64)
@@ -143,7 +143,7 @@ package struct ServerLine: Sendable, Hashable {
   /// The `id` of the client's line that this line answers, if there is one.
   package var re: String?
   package var message: ServerMessage
-  /// The state that came with a refusal.
+  /// The match's current state, if the message is a refusal with a state.
   package var state: ServerMessage?
 
   /// Reads a line of a server; O(n). An unknown type throws. Unknown fields are ignored.
@@ -158,7 +158,7 @@ package struct ServerLine: Sendable, Hashable {
       throw .unknownType(String(type.prefix(20)))
     }
     do throws(FieldError) {
-      // Keeps the bytes as sent instead of encoding the parsed body again.
+      // Keep the bytes of the body as they were sent: the event's hash is computed from these bytes.
       if case .event(let m, let seq, let hash, _) = blank {
         blank = .event(m, seq: seq, hash: hash, body: try ServerLine.body(in: line))
       }
@@ -172,7 +172,7 @@ package struct ServerLine: Sendable, Hashable {
 
   private static let bodyKey = Array(#","body":"#.utf8)
 
-  /// The stored bytes of an event in its line; O(n). `body` is always the last field, so its bytes end before the last byte.
+  /// The bytes of an event's body in its line; O(n). `body` is always the last field, so its bytes end before the closing brace.
   private static func body(in line: UnsafeRawBufferPointer) throws(FieldError) -> [UInt8] {
     let places = line.indices.dropLast(bodyKey.count)
     let start = places.first { line[$0] == bodyKey[0] && line[$0...].starts(with: bodyKey) }
@@ -182,7 +182,7 @@ package struct ServerLine: Sendable, Hashable {
 }
 
 extension ServerMessage {
-  /// The `t` of the message.
+  /// The name of the message's kind, which is the field `t` of its line.
   fileprivate var name: String {
     switch self {
     case .greeting: "hello"
@@ -211,7 +211,7 @@ extension ServerMessage {
 
   fileprivate static let blankState = ServerMessage.state(MatchState(), left: nil, you: nil)
 
-  /// A placeholder of each kind, whose fields are read in place; the most frequent kinds first.
+  /// One message of each kind, the most frequent kinds first. Reading copies the one with the name in `t`, and replaces its values.
   fileprivate static let blanks: [ServerMessage] = {
     let m = MatchID.blank
     let welcome = Welcome(
@@ -292,7 +292,7 @@ extension ServerMessage {
 }
 
 extension ServerMessage {
-  /// The events of a log after event `seq`; O(log).
+  /// The messages with the events of a log after event `seq`; O(n) in the bytes of the whole log.
   package static func events(of m: MatchID, _ bodies: [[UInt8]], after seq: Int = 0) -> [ServerMessage] {
     var hash = LogHash(start: m)
     return bodies.enumerated().compactMap { i, body in
@@ -301,7 +301,7 @@ extension ServerMessage {
     }
   }
 
-  /// A page whose rows are JSON already.
+  /// The line of a page whose rows are already encoded as JSON.
   package static func page(_ of: String, rows: [[UInt8]], more: Int64?, re: String?) -> [UInt8] {
     // Appends whole rows: `joined` copies them byte by byte, which took 4 % of a node's time at 200 lists a second.
     var list = Array("[".utf8)
@@ -320,7 +320,7 @@ extension ServerMessage {
     }
   }
 
-  /// A refusal with the current state.
+  /// The line of a refusal that contains the match's current state.
   package static func refusal(
     _ code: ErrorCode, _ text: String, state: MatchState, left: Int?, you: Player?, re: String?
   ) -> [UInt8] {

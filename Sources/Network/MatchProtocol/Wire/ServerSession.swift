@@ -22,9 +22,9 @@ package struct ServerSession: Sendable {
     package var rate = 20
     /// The most messages at once after a pause.
     package var burst = 40
-    /// Messages a second from a bot, and the most messages at once.
+    /// Used for a bot in place of both `rate` and `burst`.
     package var botRate = 200
-    /// Refusals after which a connection is closed. `rate` / 10 of them are forgiven each second.
+    /// The number of messages refused for their rate after which a connection is closed. The count falls by `rate` / 10 each second.
     package var refusalLimit = 100
     /// Milliseconds from connecting to `hello`.
     package var helloWithin = 10_000
@@ -90,7 +90,7 @@ package struct ServerSession: Sendable {
       return state != .closed
     }
     self.framer = framer
-    // Each KiB of a line that is too long, or of empty lines, counts as one message.
+    // The framer drops empty lines and the rest of a line that is too long. Charge each KiB of dropped bytes as one message.
     while state != .closed, unpaid - framer.held >= 1024 {
       unpaid -= 1024
       if !admit(0, now), refused > Double(configuration.refusalLimit) { closeFlood(act) }
@@ -139,7 +139,7 @@ package struct ServerSession: Sendable {
   /// Messages a second that this client may send.
   private var rate: Int { isBot ? configuration.botRate : configuration.rate }
 
-  /// Charges a line of this many bytes against the rate limit, before it is parsed.
+  /// Charges a line of this many bytes against the rate limit. Returns `false` if the line has to be refused.
   private mutating func admit(_ bytes: Int, _ now: Int64) -> Bool {
     let burst = isBot ? max(configuration.burst, configuration.botRate) : configuration.burst
     let earned = Double(now - refilled) * Double(rate) / 1000
