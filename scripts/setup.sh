@@ -14,7 +14,7 @@ usage() {
   exit 0
 }
 
-# is_there PROBE: tests whether an entry of scripts/packages is installed, as a package or otherwise.
+# is_there PROBE: tests whether the library, program, font or file that PROBE names in scripts/packages exists, from whatever package.
 is_there() {
   local name=${1#*:}
   case $1 in
@@ -34,8 +34,8 @@ missing() {
   done < <(grep -v '^#' "$root/scripts/packages") | sort -u
 }
 
-# need STAGE…: installs the missing packages of the stages with apt, as root or by a sudo without password; on other systems it
-# prints what to install, as a command of the system's package manager if the probes determine one.
+# need STAGE…: installs the missing packages of the stages with apt, as root or by a sudo without password. On a system without apt it
+# prints what is missing and, for dnf, zypper and apk, the command that installs it; then it fails.
 need() {
   local lacking packages as_root=() log
   lacking=$(missing "$@")
@@ -50,7 +50,7 @@ need() {
   fi
   log=$(mktemp)
   echo "asking apt which packages are available" >&2
-  # Updates apt's lists first: only then does apt know under which of several names this system has a package.
+  # Updates apt's lists first: packages_for asks apt which of a package's alternative names this release has.
   apt_get update -qq || apt_failed "apt could not update its lists"
   packages=$(packages_for "$lacking")
   echo "installing $packages" >&2
@@ -106,9 +106,9 @@ in_other_words() {
   fi
 }
 
-# need_python: installs Python modules that Debian lacks, in a virtual environment beside the build, and sets PYTHON: an independent
-# reader of MusicXML, the reader of chess games for an example, and the modules for testing python/. If a module cannot be
-# installed, its tests are skipped.
+# need_python: installs Python modules that Debian lacks in a virtual environment in .build/python, and sets PYTHON to its interpreter.
+# The modules are independent readers of MusicXML and MIDI, a reader of chess games for an example, and those that test python/. If a
+# module cannot be installed, its tests are skipped.
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0

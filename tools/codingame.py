@@ -3,9 +3,9 @@
 
 codingame.py COMMAND…     as an engine: alina-arena run --rules ultimate --x 'cmd:tools/codingame.py ./bot' --o levels:6
 
-CodinGame starts the program anew for each game and sends it only the opponent's moves, so the program cannot be told moves of
-its own side that it has not chosen. Games therefore have to begin at the start, without --openings. Needs NumPy, and alina_rules
-beside alina-arena (python/README.md). CodinGame counts boards where nobody has a line: alina-arena run --ending boards.
+CodinGame starts the program anew for each game and sends it only the opponent's moves. So an opening (--openings) is impossible: the
+program has not chosen its own side's moves in it. Needs NumPy, and alina_rules beside alina-arena (python/README.md). If neither
+side has three won boards in a row, CodinGame counts the won boards: alina-arena run --ending boards.
 """
 
 import os
@@ -43,7 +43,7 @@ class Bot:
         lines = [f"{row} {column}", str(len(cells))] + [f"{cell // SIDE} {cell % SIDE}" for cell in cells]
         self._process.stdin.write("\n".join(lines) + "\n")
         self._process.stdin.flush()
-        # CodinGame allows a message after the two numbers.
+        # Ignores the message that CodinGame allows after row and column.
         row, column = (int(word) for word in self._process.stdout.readline().split()[:2])
         self._known = moves + [SIDE * row + column]
         return self._known[-1]

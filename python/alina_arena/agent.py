@@ -38,7 +38,7 @@ class Agent:
         return agent
 
     def chances(self, seen):
-        """The probability of each cell, and the hidden layer's values."""
+        """The probability of each cell, the hidden layer's values, and the inputs in one row for each game."""
         seen = seen.reshape(len(seen), -1).astype(np.float32)
         hidden = np.maximum(seen @ self.weights["w1"] + self.weights["b1"], 0)
         logits = hidden @ self.weights["w2"] + self.weights["b2"]
@@ -48,7 +48,7 @@ class Agent:
         return chances / chances.sum(1, keepdims=True), hidden, seen
 
     def learn(self, seen, actions, advantages, rate=2e-3, entropy=0.01):
-        """One step of Adam up the gradient of the mean advantage."""
+        """One step of Adam that makes the actions more probable in proportion to their advantages, and keeps the entropy high."""
         p, hidden, flat = self.chances(seen)
         n = len(actions)
         out = -p * advantages[:, None]
@@ -68,7 +68,7 @@ class Agent:
 
 
 def train(rules="classic", opponent="levels:2", seconds=60, games=512, seed=1, engine=None, report=print):
-    """Plays `games` games at a time for a number of seconds, half on each side, and learns from the finished ones.
+    """Plays `games` games at a time for a number of seconds, half of them as X, and learns from each game when it has ended.
 
     Every second game begins with two random moves, as the arena's `--openings random:2` do.
     """
@@ -124,7 +124,7 @@ def serve(path):
     size = SIDES[agent.rules]
     name = "tictactoe" if agent.rules == "classic" else agent.rules
     start, moves, prefix = "", [], ""
-    # A batch of one game provides the legal moves by the arena's rules.
+    # One game in the arena, which tells the legal moves of each position.
     batch = Batch(1, agent.rules, "random")
     for line in sys.stdin:
         words = line.split()
@@ -134,7 +134,7 @@ def serve(path):
             case ["isready"]:
                 print("readyok")
             case ["setoption"] if words[-1] == "tictactoe":
-                # Programs that name the variant tictactoe write moves as drops of pawns: P@b2.
+                # A program that names the variant tictactoe writes the move b2 as a dropped pawn, P@b2.
                 prefix = "P@"
             case ["position"]:
                 end = words.index("moves") if "moves" in words else len(words)

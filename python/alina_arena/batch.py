@@ -9,12 +9,12 @@ import numpy as np
 
 # Cells along an edge of each game's board.
 SIDES = {"classic": 3, "infinite": 3, "misere": 3, "ultimate": 9}
-# The actions that are not cells: skip the game, restart it, let the engine's player move.
+# The actions besides cells: leave a game unchanged, start it anew, let the engine's player move.
 WAIT, BEGIN, ANSWER = 253, 254, 255
 
 
 class EngineError(RuntimeError):
-    """The engine ended; the message is its output."""
+    """The engine cannot be started or has ended; the message tells why."""
 
 
 def find_engine():
@@ -55,7 +55,7 @@ def read_into(array, process, data):
 
 
 def board_side(rules):
-    """The cells in a row of the board of a game."""
+    """The number of cells in a row of a game's board."""
     if rules not in SIDES:
         raise ValueError(f"unknown rules {rules!r}; allowed: {', '.join(SIDES)}")
     return SIDES[rules]
@@ -99,7 +99,7 @@ class Batch:
         self._send(actions.astype(np.uint8).tobytes())
 
     def close(self):
-        """Ends the engine. It also ends when the batch is garbage-collected."""
+        """Ends the engine. Without this call the engine ends when the batch is garbage-collected."""
         self._end()
 
     def __enter__(self):

@@ -35,7 +35,7 @@ class AlinaEnv(gymnasium.Env):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._rules, self._opponent, self._engine = rules, opponent, engine
-        # The first reset gives the agent X.
+        # The agent's side: 1 X, 2 O. The first `reset` sets X.
         self._side = 2
         self._batch = self._painter = None
         # The cells marked in this game, in order.
@@ -49,7 +49,7 @@ class AlinaEnv(gymnasium.Env):
             raise ValueError(f"option side must be 'x' or 'o', not {chosen!r}")
         if seed is not None or self._batch is None:
             self.close()
-            # Without a seed Gymnasium draws one from the system for each copy.
+            # If `reset` gets no seed, Gymnasium seeds `np_random` from the system: each copy of the environment draws another number.
             drawn = int(self.np_random.integers(2**31))
             self._batch = Batch(1, self._rules, self._opponent, drawn, self._engine)
             self._side = 1
@@ -63,7 +63,7 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action):
-        # Numbers beyond the cells are a batch's other actions (skip, restart, let the player move).
+        # Larger numbers must not reach the batch, where they are WAIT, BEGIN and ANSWER.
         is_cell = 0 <= int(action) < self._batch.cells
         if is_cell:
             self._batch.step([int(action)])

@@ -40,12 +40,12 @@ class Painter:
         self._end = weakref.finalize(self, end_process, self._process)
 
     def draw(self, cells):
-        """The board after these moves from the start of a game."""
+        """The picture of the board after these moves from the start of a game."""
         picture = np.empty((self.side, self.side, 3), np.uint8)
         line = " ".join(cell_name(self.rules, cell) for cell in cells) + "\n"
         read_into(picture, self._process, line.encode())
         return picture
 
     def close(self):
-        """Ends the program. It also ends when the painter is garbage-collected."""
+        """Ends the program. Without this call the program ends when the painter is garbage-collected."""
         self._end()

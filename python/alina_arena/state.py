@@ -26,7 +26,7 @@ def find_library():
 def _load():
     global _library
     if _library is None:
-        # `PyDLL` keeps Python's global lock during a call, as the calls are short.
+        # `PyDLL` keeps Python's global lock during a call: the calls are too short for other threads to need it.
         library = ctypes.PyDLL(find_library())
         pointer, number, text = ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p
         for name, result, arguments in [
@@ -59,7 +59,7 @@ class State:
         self._play = lib.alina_play
 
     def __del__(self):
-        # There is no handle if `__init__` raised an exception.
+        # `__init__` may have raised an exception before it set `_handle`.
         handle = getattr(self, "_handle", None)
         if handle:
             self._lib.alina_free(handle)

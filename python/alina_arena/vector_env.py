@@ -10,9 +10,9 @@ from alina_arena.gymnasium_env import spaces
 
 
 class AlinaVectorEnv(gymnasium.vector.VectorEnv):
-    """Games as those of `AlinaEnv`; one call moves in all of them. The first game of every second copy is played as O.
+    """Copies of `AlinaEnv` that one call moves together. Every second copy plays its first game as O.
 
-    A copy whose game has ended begins the next one at the next step, whose action it ignores, with the sides changed.
+    When a copy's game has ended, the next step begins its next game with the sides changed, and ignores the copy's action.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}

@@ -20,7 +20,7 @@ GAMES, SIMULATIONS, MEMORY, MINIBATCH = 64, 40, 40_000, 512
 
 
 def features(blocks, cells):
-    """The network's inputs for each block: the marks of the side to move, one plane for each age, then likewise those of the other side."""
+    """The network's inputs for each `State.block`: for each side, the side to move first, its marks of age 0, 1, 2 and 3."""
     marks, ages, turn = blocks[:, :cells], blocks[:, 2 * cells : 3 * cells], blocks[:, 3 * cells, None]
     layers = [(marks == side) & (ages == age) for side in (turn, 3 - turn) for age in range(4)]
     return np.concatenate(layers, 1).astype(np.float32)
@@ -70,7 +70,7 @@ class Node:
 
     def __init__(self, state):
         self.state, self.moves, self.result = state, None, state.outcome
-        # An outcome is for X, but a node's result, like its scores, is for the side to move.
+        # `outcome` is 1 if X has won. A node's result and scores are positive if they are good for the side to move.
         if self.result is not None and state.turn == 2:
             self.result = -self.result
 
@@ -149,7 +149,7 @@ def train(rules, minutes):
             chances[root.moves] = np.array(root.visits) / SIMULATIONS
             chances /= chances.sum()
             records[game].append((root.state.block, chances))
-            # The first six plies are drawn at random by visits, so that games differ; later the most visited move is played.
+            # Draws the first six moves in proportion to their visits, so that games differ. Later moves are the most visited ones.
             weights = np.array(root.visits, float) if len(records[game]) <= 6 else np.equal(root.visits, max(root.visits))
             child = root.children[generator.choice(len(root.moves), p=weights / weights.sum())]
             if child.result is None:

@@ -135,7 +135,7 @@ class AgentTests(unittest.TestCase):
             Agent("classic").save(path)
             command = [sys.executable, "-m", "alina_arena.agent", path]
             answer = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
-        # Only one cell is free.
+        # In this position only b1 is free.
         self.assertEqual(answer, "bestmove P@b1\n")
 
 
@@ -169,8 +169,8 @@ while True:
 class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
-        # Ignores recommendations of PettingZoo that its own games do not follow either (with an action mask their observations
-        # are dictionaries), and a recommendation against naming agents by their sides.
+        # Ignores three warnings of PettingZoo. Its own games with an action mask cause the first two, too, as their observations are
+        # dictionaries. The third asks for other names of agents than `x` and `o`.
         warnings.filterwarnings("ignore", "Observation space for each agent probably should be")
         warnings.filterwarnings("ignore", "Observation is not a NumPy array")
         warnings.filterwarnings("ignore", "We recommend agents to be named in the format")
@@ -274,7 +274,7 @@ class EnvironmentTests(unittest.TestCase):
         for rules in SIDES:
             api_test(env(rules=rules), num_cycles=300)
             seed_test(lambda: env(rules=rules), num_cycles=50)
-        # An environment that is dropped without `close` leaves no open pipe and no engine.
+        # These environments were not closed: collecting them must end their engines without a warning about an open pipe.
         gc.collect()
 
     def test_gymnasium_accepts_the_environment(self):

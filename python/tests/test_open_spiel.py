@@ -59,7 +59,7 @@ class OpenSpielTests(unittest.TestCase):
                 after.apply_action(board)
                 chosen.append((board, after.legal_actions()))
             return chosen
-        # The last action chose the board in which the next move is made.
+        # The last action is the number of the next board: the player chose it, or the last mark's place on its board determines it.
         return [(state.history()[-1], state.legal_actions())]
 
     def is_choice(self, state):

@@ -77,10 +77,10 @@ def envelope(x, f, f0):
 
 
 def fit_decay(power, top):
-    """Two exponentials through a power envelope: (dB, dB/s, dB, dB/s)."""
+    """Fits the sum of two exponentials to a power envelope: level in dB and decay in dB/s of the faster one, then of the slower one."""
     t = np.arange(len(power)) * STEP / RATE
     use = (t > 0.035) & (t < 7.5) & (power > top * 10 ** -8.5)
-    # A later rise after the envelope has reached the noise floor is ignored.
+    # Ignores all points from the first one in the noise floor (85 dB below `top`) on, even if later ones are louder.
     floor = np.argmax((power < top * 10 ** -8.5) & (t > 0.1)) or len(power)
     use[floor:] = False
     if use.sum() < 12:
@@ -108,7 +108,7 @@ def fit_decay(power, top):
 
 
 def channels(env, lo, hi):
-    """Level of left over right in dB and the phase of right against left in turns, averaged over envelope points."""
+    """Level of left over right in dB, phase of right against left in turns, and coherence (0 to 1), over these envelope points."""
     part = env[lo:hi]
     if len(part) == 0:
         return 0.0, 0.0, 0.0
@@ -136,8 +136,8 @@ def fit_note(oracle, midi):
         if fit is None:
             continue
         a, d1, a2, d2 = fit
-        # The decays fitted at velocity 50 (or 80) are used for all velocities. `delta` is the level of each velocity in dB relative to
-        # velocity 50, from 40 to 400 ms after the onset.
+        # The decays fitted at velocity 50 (or, if that fails, 80) hold for all velocities. `delta` is the level of each velocity in dB
+        # relative to velocity 50: the median from 40 to 400 ms after the onset.
         part = slice(8, 80)
         delta = [float(np.median(10 * np.log10((power[v][part] + 1e-30) / (power[50][part] + 1e-30)))) for v in TOUCHES]
         early, late = channels(env[80], 6, 120), channels(env[80], 250, 1_000)
@@ -182,7 +182,7 @@ def modes(note, noise=True):
     result = []
     for r in note["rows"]:
         for a, d, where, shift in ((r["a"], r["d1"], r["early"], 0.0), (r["a2"], r["d2"], r["late"], 0.17)):
-            # Levels are dB of the envelopes' mean power, so 10 ** (level / 20) is the amplitude of a partial.
+            # A level is 10 log10 of the envelope's power, averaged over both channels; so 10 ** (level / 20) is a partial's amplitude.
             result.append(dict(
                 f=r["f"] + shift, level=(a + r["soft"], a, a + r["loud"]), decay=d, side=where[0], phase=where[1]))
     if noise:
@@ -214,7 +214,7 @@ def fit_noise(x, rows, rise):
         if miss[0] < 0.1 * want[0] and miss[1] < 0.1 * want[1]:
             continue
         decay = np.clip(10 * np.log10((miss[0] + 1e-12) / (miss[2] + 1e-12)) / 0.08, 180, 1_200)
-        # Renders a mode of 0 dB with this frequency and decay: its level is the missing power relative to the power of this mode.
+        # Renders a mode with this frequency and decay at 0 dB. The level to use is the ratio of the missing power to this mode's power.
         probe = dict(rows=[], noise=[(f, 0.0, decay)], rise=rise)
         one = band_power(render(probe, seconds=0.25), f, 1_920)[0]
         noise.append((f, float(10 * np.log10(miss[0] / one + 1e-12)), float(decay)))

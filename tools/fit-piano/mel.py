@@ -15,7 +15,7 @@ def bank():
     bins = np.arange(SIZE // 2 + 1) * RATE / SIZE
     rows = []
     for low, mid, high in zip(edges, edges[1:], edges[2:]):
-        # Makes each side of a band at least a bin wide, so that no low band is empty.
+        # Makes both slopes of a band at least as wide as a bin of the spectrum: otherwise a low band could contain no bin.
         low, high = min(low, mid - RATE / SIZE), max(high, mid + RATE / SIZE)
         rows.append(np.clip(np.minimum((bins - low) / (mid - low), (high - bins) / (high - mid)), 0, None))
     return np.array(rows)

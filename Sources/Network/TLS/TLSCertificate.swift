@@ -26,15 +26,15 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
     try reading(file) { bio in
       while let next = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(TLSCertificate(owning: next)) }
     }
-    // The end of the file is reported as an error, which is ignored if at least one certificate was read.
+    // OpenSSL reports the end of the file as `PEM_R_NO_START_LINE`. Any other error means that a certificate is damaged.
     guard !found.isEmpty, ERR_peek_last_error() & UInt(ERR_REASON_MASK) == UInt(PEM_R_NO_START_LINE) else {
       throw .latest
     }
     return found
   }
 
-  /// A new P-256 key and a certificate that it signs itself, both in PEM. `names` are host names like `DNS:localhost` and addresses
-  /// like `IP:127.0.0.1`.
+  /// Makes a P-256 key, and a certificate that this key signs; returns both in PEM. `names` are host names like `DNS:localhost` and
+  /// addresses like `IP:127.0.0.1`.
   package static func makeSelfSigned(
     for server: String, names: [String], days: Int
   ) throws(TLSFailure) -> (certificate: [UInt8], key: [UInt8]) {
@@ -60,7 +60,7 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
 
   /// The certificate in DER, as TLS sends it.
   package var der: [UInt8] {
-    // Given no buffer, OpenSSL only returns the size; given a buffer, it also moves the pointer to the end of the written bytes.
+    // Without a buffer, `i2d_X509` only returns the size. With a pointer, it writes the bytes and moves the pointer behind them.
     [UInt8](unsafeUninitializedCapacity: Int(max(0, i2d_X509(pointer, nil)))) { buffer, count in
       var end = buffer.baseAddress
       count = Int(max(0, i2d_X509(pointer, &end)))

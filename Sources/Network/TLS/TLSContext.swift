@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// The settings shared by connections of one purpose: own certificates and trusted authorities. At least TLS 1.2.
+/// The settings that several connections share: the certificates of this end, and the trusted authorities. Requires TLS 1.2 or later.
 package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   let pointer: OpaquePointer
 
-  /// A context for a client, which checks the server's certificate itself after the handshake and before it sends
-  /// anything.
+  /// A context for a client. OpenSSL accepts every certificate of a server: the client has to check it after the handshake, before it
+  /// sends anything.
   ///
   /// - Parameter authorities: a PEM file of authorities to trust instead of this machine's.
   package convenience init(authorities: String? = nil) throws(TLSFailure) {
@@ -26,7 +26,7 @@ package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   }
 
   private init(_ method: OpaquePointer?) throws(TLSFailure) {
-    // OpenSSL must not clean up at exit: another thread may still use it then.
+    // Keep OpenSSL from cleaning up when the process exits: another thread may still be using the library.
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     ERR_clear_error()
     guard let pointer = SSL_CTX_new(method) else { throw .latest }

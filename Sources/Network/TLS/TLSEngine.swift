@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// One end of a TLS connection, between buffers in memory. The owner transports the encrypted bytes.
+/// One end of a TLS connection without a socket: the owner passes the received encrypted bytes to it, and sends those that it returns.
 package final class TLSEngine {
   /// The result of `read`.
   package enum Reading {
@@ -17,8 +17,8 @@ package final class TLSEngine {
   }
 
   private let ssl: OpaquePointer
-  /// The bytes that arrived and are not yet decrypted (from offset `read` on), and the encrypted bytes that have to be
-  /// sent. Both arrays are emptied as soon as their bytes are used.
+  /// The bytes that arrived, decrypted up to the offset `read`, and the encrypted bytes to send (`leaving`). Both arrays give up their
+  /// memory as soon as all their bytes are used.
   private var (arrived, read, leaving) = ([UInt8](), 0, [UInt8]())
   package private(set) var isEstablished = false
 
@@ -34,7 +34,7 @@ package final class TLSEngine {
 
   deinit { SSL_free(ssl) }
 
-  /// Swift buffers are used because OpenSSL's memory BIOs (its own buffers) never shrink.
+  /// Makes OpenSSL read from `arrived` and write to `leaving`. OpenSSL's own buffers in memory (BIO_s_mem) would never shrink.
   nonisolated(unsafe) private static let method: OpaquePointer? = {  // immutable after it is made
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
     BIO_meth_set_read(method) { bio, target, most in
@@ -63,7 +63,7 @@ package final class TLSEngine {
 
   /// Requires that the other end's certificate is for this host name or address.
   package func expect(_ host: String) throws(TLSFailure) {
-    // An address is compared with the certificate's addresses. It is not sent as a server name.
+    // An address is compared with the certificate's addresses. Only a host name is also sent to the server, below.
     guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 else { return }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
@@ -125,7 +125,7 @@ package final class TLSEngine {
     SSL_shutdown(ssl)
   }
 
-  /// Returns the encrypted bytes to send, and forgets them.
+  /// Removes and returns the encrypted bytes to send.
   package func takeLeaving() -> [UInt8] {
     defer { leaving = [] }
     return leaving

@@ -3,7 +3,6 @@
   package final class Mutex<Value>: @unchecked Sendable {
     private var value: Value
 
-    /// Wraps a value.
     package init(_ value: Value) { self.value = value }
 
     /// Calls `body` with the value.

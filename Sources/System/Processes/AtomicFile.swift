@@ -12,7 +12,7 @@ package enum AtomicFile {
     package var description: String { String(cString: strerror(number)) }
   }
 
-  /// The number of writes of this process. It makes the names of temporary files unique, as two files may be written at the same time.
+  /// The number of writes of this process so far. The name of a temporary file contains it, as two threads may write the same file.
   private static let writes = Atomic<Int>(0)
 
   /// Replaces a file by bytes. The file keeps its mode, unless `mode` is given.
@@ -43,14 +43,14 @@ package enum AtomicFile {
     let path = resolved(link)
     var status = stat()
     let isThere = stat(path, &status) == 0
-    // Refuse to replace a device: no program could use the device any more.
+    // Refuse to replace a device such as /dev/null by a file: other programs could no longer use the device.
     guard !isThere || status.st_mode & S_IFMT == S_IFREG else { throw failure(Refusal(number: EPERM)) }
     let part = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).part"
     do throws(Failure) {
       try body(part)
       let file = open(part, O_RDONLY | O_CLOEXEC)
       defer { close(file) }
-      // Writes the data to the disk before the renaming, so that a crash of the machine cannot leave an empty file.
+      // Write the data to the disk before the file is renamed, so that a crash of the machine cannot leave an empty file.
       guard file >= 0, fsync(file) == 0, !isThere || mode != nil || fchmod(file, status.st_mode & 0o7777) == 0,
         rename(part, path) == 0
       else { throw failure(Refusal(number: errno)) }

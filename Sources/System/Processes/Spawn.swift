@@ -23,8 +23,8 @@ package struct SpawnError: Error, CustomStringConvertible {
 
 /// Starts a program, searched in PATH unless its name contains a slash.
 ///
-/// The child gets the three streams and no other descriptor of this process, so that it cannot keep locks, ports or pipes open. All
-/// its signals have their default action and none is blocked, whatever the calling thread does.
+/// The child gets the three streams and no other descriptor of this process, so that it cannot keep locks, ports or pipes open. In the
+/// child all signals have their default action and none is blocked, even if this process ignores or blocks some.
 ///
 /// - Parameters:
 ///   - command: The program and its arguments.
@@ -39,7 +39,7 @@ package func spawn(
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  // File paths are relative to this process's working directory.
+  // The child opens the files before it changes to `folder`: paths are relative to this process's working directory.
   for (number, stream) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
     let mode = number == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND
     switch stream {
@@ -75,8 +75,8 @@ package func spawn(
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
-  // If this process has closed a standard stream, an end of the pipe can get that number, 0 to 2, and the child's own stream
-  // would replace it. So such an end gets a number above 2.
+  // If this process has closed a standard stream, an end of the pipe can get its number (0, 1 or 2). In the child, the stream with this
+  // number would replace the end. So move the end to a number above 2.
   for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
     ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     close(end)

@@ -11,7 +11,8 @@ const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
   return end == text ? (const char *)0 : end;
 }
 
-// Seeds the hashing of sets and dictionaries. It need not be random, as no code relies on their order; real randomness is the page's.
+// Seeds the hashing of sets and dictionaries. The bytes are the same in each run, as no code relies on the order of a set. Where chance
+// matters, the program gets random numbers from the page.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   for (size_t i = 0; i < count; i++) {
@@ -20,5 +21,5 @@ void arc4random_buf(void *buffer, size_t count) {
   }
 }
 
-// Output is discarded.
+// `print` writes by this function. The page has no standard output, so the text is dropped.
 int putchar(int c) { return c; }

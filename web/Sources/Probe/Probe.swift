@@ -11,11 +11,11 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Answers questions with the shared targets, so that the Embedded Swift build can be compared with the native one.
+/// Answers questions by running code of the shared targets. Tests compare the answers of the Embedded Swift build and of the native build.
 package struct Probe {
   private let pack: RulePack
 
-  /// Makes a probe with the shipped rules (`RulePack`); throws their errors.
+  /// Makes a probe with the score rules shipped with the page (`RulePack`). Throws the errors in the rules.
   package init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
 
   /// Answers a question: the first line has its name and numbers, the other lines its text.
@@ -105,7 +105,7 @@ package struct Probe {
     } catch { return "\(error.line):\(error.column): \(error.message)" }
   }
 
-  /// Answers for the player's own music in a link's word: its rule file, and a game composed with these rules.
+  /// The answer for music that a player has made and shares as a link with `word`: its rule file, and a game composed with its rules.
   private func own(_ word: String) -> String {
     let bases = pack.entries.map { $0.reference.name }
     guard let own = try? OwnMusic(word, bases: bases), let tree = pack.tree(own.base), let rules = pack.rules(word)
@@ -143,7 +143,7 @@ package struct Probe {
     return hash.digest.hex
   }
 
-  /// Answers for a client that receives the lines of the text from a server; a line such as `> b2` is a move that the client makes.
+  /// The answer for a client: all that it sends and shows when it receives the lines of `text`. A line such as `> b2` is its own move.
   private func client(_ text: String) -> String {
     var model = ClientModel(.init(client: "probe", guest: "p"), seed: 5)
     var answer = ""

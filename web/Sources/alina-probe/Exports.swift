@@ -11,7 +11,7 @@ package func probeBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   return bytes.withUnsafeMutableBytes { $0.baseAddress }
 }
 
-/// Reads the rules in the buffer, replaces them by their errors, and returns the errors' number of bytes.
+/// Reads the rules in the buffer, replaces them by a text with their errors, and returns the text's number of bytes: 0 without errors.
 @_expose(wasm, "probe_rules") @_cdecl("probe_rules")
 package func probeRules() -> Int32 {
   do throws(RuleErrors) {

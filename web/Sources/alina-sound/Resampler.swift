@@ -3,14 +3,14 @@ import Glibc
 /// Converts 48,000 frames per second to another rate, with a windowed sinc of 32 taps.
 struct Resampler {
   private static let taps = 32
-  /// The number of tabulated sinc phases between two frames.
+  /// The number of positions between two frames for which `table` has the sinc's values.
   private static let phases = 256
 
   /// The engine's frames per frame of the device.
   private let step: Double
   /// The sinc's values at each phase.
   private let table: [Float]
-  /// The interleaved frames of the engine that are still needed, and the position of the next output frame in them (`place`).
+  /// The interleaved frames of the engine that are still needed. `place` is the position of the next output frame in them, in frames.
   private var source: [Float]
   private var place = 0.0
 

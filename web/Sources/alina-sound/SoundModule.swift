@@ -5,9 +5,9 @@ import Tintinnabuli
 
 /// The page's sound: the native engine in a separate module, rendered in blocks by an AudioWorklet.
 ///
-/// The module is used from one thread. Bytes are passed in a buffer (`sound_buffer`); events and reports have the layout of
-/// `ScoreEvent` and `LateBatch`, as in the page's other module. The page counts frames from its start, the engine from the start of
-/// the device: `base` is the difference.
+/// One thread uses the module. Bytes are passed in a buffer (`sound_buffer`). Events and reports have the memory layout of `ScoreEvent` and
+/// `LateBatch`, which both modules of the page compile from the same sources. The page counts frames from its own start, the engine from
+/// the start of the device; `base` is the page's number minus the engine's.
 struct SoundModule {
   var engine: Engine
   var rules: ScoreRules
@@ -49,14 +49,14 @@ package func soundRules(_ count: Int32) {
   sound?.engine.load(Patch(rules))
 }
 
-/// Sets the page's frame `pageFrame` as the engine's next frame, when the output starts or resumes.
+/// Called when the output starts or resumes: makes `pageFrame` the page's number for the engine's next frame.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
 package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
-/// Posts the events in the buffer to the engine. If they were kept until the device started (`isEarly`), those in the past are dropped
-/// except pedal and drone, whose effect lasts: they take place at once.
+/// Posts the events in the buffer to the engine. `isEarly` means that the page kept the events until the device started. Of these, events
+/// in the past are dropped, except pedal and drone: their effect lasts, so they take place at once.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
 package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }

@@ -10,7 +10,7 @@ final class PageFilm {
   private let name: String
   private let told: (MakingNews) -> Void
 
-  /// Makes the script start the recording.
+  /// Sends the events of the music to the page's script, which starts to record.
   init(_ piece: Piece, shape: FilmShape, told: @escaping (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size

@@ -143,7 +143,7 @@ final class PageGame {
     }
   }
 
-  /// Updates the elements behind the picture to match the views that drew it.
+  /// Tells the script the controls in the picture and the focus, if they have changed. The script updates the elements behind the picture.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
@@ -201,7 +201,7 @@ package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0)
 @_expose(wasm, "controls") @_cdecl("alinaControls")
 package func alinaControls() { game?.tellControls() }
 
-/// Handles a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left, 6 another finger down; or a wheel: 5, by `y` lines.
+/// Handles an event of a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left the canvas, 6 second finger down; or 5, a wheel by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
 package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
   switch kind {
@@ -253,8 +253,9 @@ package func alinaText(_ kind: Int32) {
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
-/// Sets a state: 0 whether the page is visible, 1 whether it has the focus, 2 the sound (1 is running, 0 there is no output, 2 sound is
-/// impossible), 3 whether the page fills the screen, 4 whether a button of the system has muted the page.
+/// Sets a state by its number. 0: whether the page is visible. 1: whether the page has the focus. 2: the sound, with `isOn` 1 if it plays,
+/// 0 without an output, 2 if the browser cannot play it. 3: whether the page fills the screen. 4: whether the user has muted the page on
+/// the lock screen.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
@@ -272,15 +273,15 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
 @_expose(wasm, "film") @_cdecl("alinaFilm")
 package func alinaFilm(_ seconds: Double) { film?.draw(at: seconds) }
 
-/// Goes back by some steps, for the browser's Back.
+/// Goes back by `steps` pages, because the user went back in the browser's history.
 @_expose(wasm, "back") @_cdecl("alinaBack")
 package func alinaBack(_ steps: Int32) { for _ in 0..<steps { game?.app.goBack() } }
 
-/// Searches for the match that was interrupted when the page was left.
+/// Reconnects to the match that the player had not finished when the page was last closed, if there is one.
 @_expose(wasm, "resume") @_cdecl("alinaResume")
 package func alinaResume() { game?.app.resumeMatch() }
 
-/// Presses a control of the list, or moves the focus to it.
+/// Presses the control with this id (`tellControls`), or, if `onlyFocus` is not 0, moves the focus to it.
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
 package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 

@@ -5,7 +5,7 @@ import Session
 import Tintinnabuli
 
 @_extern(wasm, module: "env", name: "soundNow") private func scriptSoundNow() -> Double
-/// Passes events in their memory layout, as the sound module is built from the same sources.
+/// Passes the bytes of events as they are in memory: the sound module is built from the same sources and has the same layout.
 @_extern(wasm, module: "env", name: "soundPost")
 private func scriptSoundPost(_ bytes: UnsafeRawPointer?, _ count: Int32)
 @_extern(wasm, module: "env", name: "soundSet") private func scriptSoundSet(_ what: Int32, _ value: Double)
@@ -23,7 +23,7 @@ final class PageSound {
 
   /// The level in dB that turns a sound off, as `sound_set` does for every level below −90.
   private static let silence = -200.0
-  /// Events are posted this much ahead: two blocks of the browser, the delay of a message, and a late turn of the page.
+  /// The time by which events are posted before they sound. It covers two blocks of the browser, the delay of a message and a late turn.
   private static let lead = Tick.milliseconds(60)
 
   func wasLate(_ batch: LateBatch) { late.append(batch) }
@@ -53,7 +53,7 @@ final class PageSound {
     return sound
   }
 
-  /// The text with which the sound module finds these rules among its own and transposes them: name, tonic's letter and alteration.
+  /// The text by which the sound module finds and transposes its own copy of these rules: their name, the tonic's letter and alteration.
   static func name(of rules: ScoreRules) -> String {
     let tonic = rules.scale.tonicSpelling
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"

@@ -5,7 +5,7 @@
 @_extern(wasm, module: "env", name: "ask")
 func scriptAsk(_ what: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32
 @_extern(wasm, module: "env", name: "take") func scriptTake(_ target: UnsafeMutablePointer<UInt8>)
-/// Sends a message with a text; returns 1 if it was carried out.
+/// Sends the message `what` (`Told`) with a text; returns 1 if the script has carried it out.
 @_extern(wasm, module: "env", name: "tell")
 func scriptTell(_ what: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32
 @_extern(wasm, module: "env", name: "write")
@@ -58,7 +58,7 @@ enum Page {
   nonisolated(unsafe) private static var answers: [Int32: (String) -> Void] = [:]
   nonisolated(unsafe) private static var requests: Int32 = 0
 
-  /// The number of a request that the script answers later; `answer` is called once.
+  /// Makes a number to send with a request. `answer` is called when the script answers the request with this number.
   static func awaiting(_ answer: @escaping (String) -> Void) -> String {
     requests += 1
     answers[requests] = answer

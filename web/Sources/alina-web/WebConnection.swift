@@ -12,7 +12,7 @@ final class WebConnection {
   private var isWanted = true
   private var tries = 0
   private var problem: ConnectionProblem?
-  /// The times of the next try (`retryAt`) and of the server's last message (`heard`), on the clock of matches.
+  /// The times of the next try and of the server's last message (`heard`), on the clock `milliseconds`.
   private var retryAt: Int64?
   private var heard: Int64 = 0
   private let chance: (Int) -> Int
@@ -133,7 +133,7 @@ final class WebConnection {
   private func send(_ lines: [[UInt8]]) {
     guard isUp else { return }
     for line in lines {
-      // A message needs no line end, as the frame delimits the line.
+      // Drop the line's end: each line is a WebSocket message of its own.
       Page.tell(.send, String(decoding: line.last == 10 ? line.dropLast() : line[...], as: UTF8.self))
     }
   }
