@@ -1,4 +1,4 @@
-# Sourced by play, test and the scripts: installs missing packages without prompts, and prints no output if there are none.
+# Sourced by play, test and the scripts: functions that install missing packages without prompts, and print nothing if none is missing.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

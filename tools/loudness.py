@@ -3,8 +3,8 @@
 
 Run: python3 tools/loudness.py ALINA_SCORE [--games 40] [--rules score,morning,night] [--pianos modal,grand] [--game classic]
 
-Needs ffmpeg. Prints a line for each, with the loudness settings `even` and `concert`. Exits 1 unless each has -20 ± 2 LUFS, a true
-peak of at most -1 dBTP and a range of at most 12 LU (concert: 20 LU), and the pianos differ by at most 1 LU. Forty games are an
+Needs ffmpeg. Prints a line for each rule file, piano and loudness setting (`even` and `concert`). Exits 1 unless each has -20 ± 2 LUFS,
+a true peak of at most -1 dBTP and a range of at most 12 LU (concert: 20 LU), and the pianos differ by at most 1 LU. Forty games are an
 hour and a half of sound and take some minutes.
 """
 

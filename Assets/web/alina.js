@@ -24,7 +24,7 @@ function withText(text, call) {
   return call();
 }
 
-// ---- Crashes: after a trap the program's memory may be corrupt, so it is never called again.
+// ---- Crashes: after a trap (a fatal error in WebAssembly) the program is never called again, as its memory may be corrupt.
 
 let [hasStarted, hasTrapped] = [false, false];
 /** The message and the button's label after a trap; the program replaces them by the player's language. */
@@ -104,7 +104,7 @@ function wake() {
   queueMicrotask(() => turn(0));
 }
 
-// ---- Files of the page: score rules, and the knowledge of level 6.
+// ---- Files of the page: score rules, and the value function of Ultimate's level 6.
 
 const beside = name => new URL(name, import.meta.url);
 const assets = new Map();

@@ -1,6 +1,6 @@
 """Compares Ultimate with OpenSpiel: the same legal cells and the same ends. Skipped where pyspiel is not installed.
 
-It passed with OpenSpiel 2.0.2. Versions before 2.0 put down the wrong player's mark after a free choice.
+The test passed with OpenSpiel 2.0.2. Versions before 2.0 put down the wrong player's mark after a free choice.
 """
 
 import importlib.metadata

@@ -196,7 +196,7 @@ struct MenaceCommand: ParsableCommand {
     subcommands: [MenaceShow.self, MenaceTrain.self])
 }
 
-/// Prints every box with its beads.
+/// Prints every box of the matchbox machine with its beads.
 struct MenaceShow: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows every box with its beads.")
 
@@ -209,7 +209,7 @@ struct MenaceShow: ParsableCommand {
   }
 }
 
-/// Trains boxes by games against teachers.
+/// Trains the boxes of the matchbox machine by games against other players.
 struct MenaceTrain: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train", abstract: "Plays games against teachers and measures the boxes exactly as they fill.")

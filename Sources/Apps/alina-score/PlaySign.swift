@@ -40,7 +40,7 @@ struct PlaySign: ParsableCommand {
   }
 }
 
-/// An example of a sign (the musical answer to an event of the game): a bar that begins with this sign.
+/// An example of a sign (the musical answer to an event of the game): a bar whose first sign is this one.
 struct SignExample {
   /// The score of the bar as text, and the reason for each of its notes.
   let text: String
@@ -84,7 +84,7 @@ struct SignExample {
   /// The length of the bar.
   var length: Tick { bar.end - bar.start }
 
-  /// The events of the bar, moved to a bar that begins at `begin`.
+  /// The events of the bar, moved in time so that the bar begins at `begin`.
   func events(from begin: Tick) -> [ScoreEvent] {
     events.filter { $0.frame >= bar.start && $0.frame < bar.end && $0.kind != .cut }.map {
       var event = $0

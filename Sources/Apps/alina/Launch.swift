@@ -179,7 +179,7 @@ struct Launch {
 
   // MARK: - Parts
 
-  /// Whether an unfinished game is resumed: only if no option asks for a particular game.
+  /// Whether an unfinished game or match is resumed: only without a script and without options for a particular game.
   private var mayResume: Bool {
     options.level == nil && options.game == nil && options.side == nil && options.seed == nil && options.script == nil
   }

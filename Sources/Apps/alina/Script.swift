@@ -51,10 +51,10 @@ struct Script {
     }
   }
 
-  /// Whether all actions have been taken.
+  /// Whether `take` has returned all actions.
   var isDone: Bool { next == steps.count }
 
-  /// Takes the actions that are due by `now`.
+  /// Returns the actions whose times have come by `now`, each of them once.
   mutating func take(upTo now: Tick) -> [Action] {
     var due: [Action] = []
     while next < steps.count, steps[next].frame <= now.rawValue {

@@ -1,7 +1,7 @@
 import MatchProtocol
 import TicTacToe
 
-/// Decides what a bot does next on a match server, as a value: events and time in, actions out.
+/// Decides what a bot does next on a match server. The model takes events and the time, and returns actions.
 ///
 /// A refused request is made again after a pause if the cause of the refusal may pass. Any other refusal ends the game or
 /// the bot, so that the bot never waits for something that does not come.
@@ -51,7 +51,8 @@ package struct BotModel: Sendable {
   /// Milliseconds between two tries: the first pause, which doubles with each refused seek, and the longest.
   package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
 
-  /// Makes a bot that enters a room first, or plays in a tournament, or else looks for opponents.
+  /// Makes a bot that plays its first game in the given room, or all games in the given tournament. All other games are against opponents
+  /// that it seeks.
   package init(room: String? = nil, tournament: String? = nil) { (self.room, self.tournament) = (room, tournament) }
 
   /// Whether the bot's tournament has ended or is ending, so that no new game begins.
@@ -133,8 +134,8 @@ package struct BotModel: Sendable {
     return actions
   }
 
-  /// Enters the tournament, ends the bot's pause in it, or asks for the next game. Repeats the first two requests every `firstPause` until a
-  /// notice shows their effect.
+  /// Enters the tournament, ends the bot's pause in it, or asks for the next game. Repeats the first two requests every `firstPause`
+  /// until a notice shows their effect.
   private mutating func takePart(_ code: String, at now: Int64) -> [Action] {
     guard !isTournamentOver else { return [] }
     retryAt = now + BotModel.firstPause

@@ -117,7 +117,7 @@ package enum ClientEvent: Sendable, Hashable {
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that was already shown. The match's view no longer contains the move.
   case moveRejected(MatchID, CellName, ErrorCode, String)
-  /// The server refused the given message; the message is `nil` if it is unknown which one.
+  /// The server refused the given message; `nil` if the client cannot tell which message was refused.
   case refused(ErrorCode, String, ClientMessage?)
   /// The server has carried out the request `mute` (all chat is hidden or shown), `block` (the named player) or `report`.
   case muted(Bool), blocked(String, Bool), reported

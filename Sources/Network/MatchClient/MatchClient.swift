@@ -43,11 +43,11 @@ package final class MatchClient: Sendable {
       security == .tls || (security == .automatic && !node.isLoopback)
     }
 
-    /// Whether others cannot read the connection to a node: it is encrypted, or does not leave this machine.
+    /// Whether the connection to a node is protected: it is encrypted, or it does not leave this machine.
     func protects(_ node: ServerAddress.Node) -> Bool { usesTLS(to: node) || node.isLoopback }
 
-    /// Whether the client may send a node the secrets that it got from the configured server: not if others can read the connection to
-    /// the node but not the one to that server.
+    /// Whether the client may send a node the secrets that it got from the configured server: if the connection to the node is protected,
+    /// or if the connection to that server is unprotected, too.
     func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 

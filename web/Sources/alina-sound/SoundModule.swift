@@ -21,7 +21,7 @@ nonisolated(unsafe) private var sound: SoundModule?
 nonisolated(unsafe) private var buffer: [UInt8] = []
 nonisolated(unsafe) private var pack: RulePack?
 
-/// Returns a buffer of this size for input or output.
+/// Returns the buffer for input and output, which has at least `count` bytes.
 @_expose(wasm, "sound_buffer") @_cdecl("sound_buffer")
 package func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   if buffer.count < count { buffer += [UInt8](repeating: 0, count: Int(count) - buffer.count) }

@@ -16,7 +16,7 @@ private func scriptSoundRules(_ bytes: UnsafePointer<UInt8>?, _ count: Int32)
 final class PageSound {
   private var late: [LateBatch] = []
 
-  /// The parameters of the engine.
+  /// The parameters of the engine, in the order of their numbers in `sound_set`.
   private enum Knob: Int32 {
     case volume, preview, drone, muted, tuning, even
   }

@@ -68,8 +68,9 @@ package struct MatchEvent: Sendable, Hashable {
     case aside(why: String)
   }
 
-  /// The newest version of the log's language that this build reads. The build also reads all earlier versions. Versions from 3 on only
-  /// added games: a client names the games that it knows (`ClientMessage.Hello.games`), whatever its protocol's version.
+  /// The newest version of the log's language (its kinds of events and its games) that this build reads. The build also reads all earlier
+  /// versions. Versions from 3 on only added games. A client names the games that it knows (`ClientMessage.Hello.games`), whatever its
+  /// protocol's version.
   package static let newest = Variant.allCases.reduce(2) { max($0, $1.since) }
 
   /// The time, in milliseconds since 1970.
@@ -181,8 +182,8 @@ extension MatchEvent {
 }
 
 extension MatchEvent.Kind {
-  /// The version of the log's language that introduced this kind. A client that speaks an older version cannot fold it,
-  /// and gets the state instead.
+  /// The version of the log's language that introduced this kind. A client with an older version cannot read the event. The server sends it
+  /// the match's state instead.
   package var since: Int {
     switch self {
     case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules.since

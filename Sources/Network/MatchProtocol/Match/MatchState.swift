@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// A match, computed only by folding its log. Server, client and history checker share this code.
+/// A match's state, computed only by folding its log: by applying its events in order. Server, client and history checker share this code.
 package struct MatchState: Sendable, Hashable {
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
@@ -32,7 +32,7 @@ package struct MatchState: Sendable, Hashable {
   }
 
   package private(set) var id: MatchID
-  /// The number of folded events. The next event is `seq` + 1.
+  /// The number of folded events. The next event has the number `seq` + 1.
   package internal(set) var seq = 0
   /// The hash after event `seq`.
   package internal(set) var hash: LogHash

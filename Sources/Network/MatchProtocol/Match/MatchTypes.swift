@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// The name of a match: 1–32 characters `[A-Za-z0-9_-]`. The server draws twelve.
+/// The name of a match: 1–32 characters `[A-Za-z0-9_-]`. The server draws names of twelve characters.
 package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
   package let rawValue: String
 
