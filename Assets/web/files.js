@@ -106,7 +106,7 @@ export async function give(url) {
 /** Whether alina-server offers the page: other hosts do not answer the paths of letters (games by link). */
 const isServed = () => performance.getEntriesByType('navigation')[0]?.serverTiming?.some(entry => entry.name === 'alina') ?? false;
 
-/** The link of a path: of a room (r/…) or a match to watch (w/…), or, working without a server, of free play (f/…), a game (g/…), a letter (l/…) or a music (m/…). */
+/** The link of a path. Free play (f/…), a game (g/…), music (m/…) and, without alina-server, a letter (l/…) stand behind `#/`, so that any host can serve them. */
 export const address = path => new URL((/^[fgm]\//.test(path) || path.startsWith('l/') && !isServed() ? '#/' : '') + path, new URL('./', document.baseURI)).href;
 
 /** The link in the page's address as [kind, word], or null. */

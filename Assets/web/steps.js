@@ -4,7 +4,7 @@ export class Steps {
   #goBack;
   #level = 0;
   #path = '';
-  /** Whether a step in the history is under way. */
+  /** Whether this class has called `history.go`, and the event `popstate` has not come yet. */
   #isMoving = false;
   #isLeaving = false;
 
@@ -23,7 +23,7 @@ export class Steps {
     this.#settle();
   }
 
-  /** Goes back to the entry before the page. */
+  /** Leaves the page: goes back to the entry before the page's first one. */
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
