@@ -48,7 +48,7 @@ function guarded(exports) {
 function trapped(error) {
   hasTrapped = true;
   reportError(error);
-  // After a trap at the start, the next start does not resume the unfinished game, as this may trap again; the game stays saved.
+  // After a trap at the start, the next start does not resume the unfinished game, which may have caused the trap. The game stays saved.
   if (!hasStarted) for (const path of ['data/games/unfinished', ...locks.taken().map(path => `${path}.unfinished`)]) files.remove(path);
   clearTimeout(timer);
   cancelAnimationFrame(frame);
@@ -113,7 +113,7 @@ const fetchAssets = names => Promise.all(names.map(async name => {
   if (answer.ok) assets.set(`page/${name}`, new Uint8Array(await answer.arrayBuffer()));
 }));
 
-// ---- The browser's functions for the program.
+// ---- The functions that the program calls.
 
 const controls = new Controls({
   activate: id => { sound.start(); alina.activate(id, 0); wake(); },

@@ -1,4 +1,4 @@
-// Real elements behind the picture for screen readers, keyboards and tests, updated from the view tree that draws the page.
+// HTML elements behind the picture, one for each control, for screen readers, keyboards and tests. The program lists its controls.
 
 // A control: { id, role, name, state, numbers, box: [x, y, width, height], row }. `box` is in CSS pixels from the canvas' top left corner.
 // `role` is ARIA's; a `paragraph` is text without an action. A cell of the board has the role `gridcell`, and its row (from 0) in `row`.

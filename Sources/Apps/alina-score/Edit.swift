@@ -120,7 +120,7 @@ struct Edit: ParsableCommand {
     var isPressed: Bool { wait(milliseconds: 0) }
 
     private func wait(milliseconds: Int32) -> Bool {
-      // Flush the printed text before waiting.
+      // Flush, so that the user sees the printed text before the wait.
       fflush(nil)
       if isOver {
         usleep(UInt32(milliseconds) * 1_000)

@@ -111,7 +111,7 @@ enum GameFile {
           throw ScoreFileError("\(path): the file name \(file) is not UTF-8; rename the file")
         }
         do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
-          // A directory may contain unrelated text and JSON files.
+          // Leave out a text or JSON file that is not a game: a directory may contain such files.
           guard file.hasSuffix(".txt") || file.hasSuffix(".json") else { throw error }
           try? FileHandle.standardError.write(contentsOf: Data("alina-score: left out: \(error)\n".utf8))
           return []

@@ -36,7 +36,7 @@ final class Workshop: Sendable {
   }
 }
 
-/// Writes one game's piece in every format: a film, or FLAC, Standard MIDI File, MusicXML, a titled page and the record.
+/// Writes one game's piece: either as a film, or as FLAC, Standard MIDI File, MusicXML and a page of the score; with the game's record.
 struct PieceKeeper: Sendable {
   private let piece: Piece
   private let services: PlatformServices
@@ -102,7 +102,7 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Writes a film of the piece and its record, unless cancelled.
+  /// Writes the game's record and a film of the piece, unless cancelled; `told` receives the progress in steps of 1 %.
   func film(_ shape: FilmShape, isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size

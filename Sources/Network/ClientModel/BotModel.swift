@@ -9,7 +9,7 @@ package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
     /// `seek`: look for an opponent. `join`: enter the room with the given code.
     case seek, join(String)
-    /// `enter`: become a player of the tournament. `play`: end the bot's pause in it. `nextGame`: wait for its next game.
+    /// `enter`: become a player of the tournament. `play`: end the bot's pause in it. `nextGame`: ask the server for the next game in it.
     case enter(String), play(String), nextGame
     /// A new match has begun.
     case begin(MatchID)

@@ -113,7 +113,7 @@ package enum ClientEvent: Sendable, Hashable {
   case room(MatchID, code: String, expiresIn: Int)
   /// The whole state of a match: at the first contact, after a reconnect, or because events were missing.
   case state(MatchID)
-  /// The next event of a match; the view is up to date.
+  /// The next event of a match. The match's view contains it already.
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that was already shown. The match's view no longer contains the move.
   case moveRejected(MatchID, CellName, ErrorCode, String)

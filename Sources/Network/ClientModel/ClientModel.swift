@@ -58,7 +58,7 @@ package struct ClientModel: Sendable {
   private var helloID: String?
   /// Whether the server has refused a login since the last welcome.
   private var hasLostLogin = false
-  /// Whether the server has refused the token. It is then not sent again by this model.
+  /// Whether the server has refused the token. This model then does not send the token again.
   private var isTokenRefused = false
   /// Whether the server has refused the token that the player entered, and the event `tokenRefused` has yet to be sent.
   private var isNewTokenRefused = false
@@ -255,7 +255,7 @@ package struct ClientModel: Sendable {
     out.events.append((event, event.match.flatMap { matches[$0] }))
   }
 
-  /// Follows the tournament on a new connection.
+  /// Asks again to follow the tournament: on a new connection, or after a busy server has refused the request.
   private mutating func followAgain(_ out: inout Output) {
     guard let code = tournament?.code else { return }
     let id = freshID()
@@ -420,7 +420,7 @@ package struct ClientModel: Sendable {
     case .watch(let m, _):
       watching[m] = nil
       emit(.refused(code, text, asked), &out)
-    // These refusals are not reported: the client asks again by itself, or needs no answer.
+    // Do not report these refusals: the program repeats `list` and `me` by itself, and `unwatch` needs no answer.
     case .list, .me, .unwatch: break
     default: emit(.refused(code, text, asked), &out)
     }
@@ -474,7 +474,7 @@ package struct ClientModel: Sendable {
     out.close = true
   }
 
-  /// Removes and returns the message that the answer `re` belongs to.
+  /// Removes and returns the unanswered message with the id `re`.
   @discardableResult
   private mutating func takeAnswered(_ re: String?) -> ClientMessage? {
     guard let re, let at = outstanding.firstIndex(where: { $0.id == re }) else { return nil }

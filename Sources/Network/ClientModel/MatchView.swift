@@ -35,7 +35,7 @@ package struct MatchView: Sendable, Hashable {
     state.phase == .live && you == state.turn && pending == nil && state.position.outcome == nil
   }
 
-  /// Milliseconds that a side has left at an instant of `MatchClient.now`; `nil` in an untimed match.
+  /// Milliseconds that a side has left at the time `now` of the clock `MatchClient.now`; `nil` in an untimed match.
   package func remaining(_ side: Player, at now: Int64) -> Int? {
     guard let clocks = state.clocks else { return nil }
     // The clocks stand still until both sides have moved; the limit for a first move is separate (`Limits.firstMove`).

@@ -18,7 +18,8 @@ package enum Limits {
   package static let name = 3...20
   /// The number of the last ply (move, counted from 0) that a game of Infinite may have.
   package static let ply = 99
-  /// The number of characters of a room code, which stand for 30 random bits. A code lives ten minutes and allows five tries a minute.
+  /// The number of characters of a room code, which stand for 30 random bits. A code is valid for ten minutes, and the server allows each
+  /// player five tries with codes a minute.
   package static let code = 6
   /// The most rows of a page; 50 rows take about 8 KiB, half of `lineOut`.
   package static let page = 50

@@ -8,7 +8,7 @@ struct Resampler {
 
   /// The engine's frames per frame of the device.
   private let step: Double
-  /// The sinc's values at each phase.
+  /// The windowed sinc's values at its 32 taps, for each position between two frames (`phases`).
   private let table: [Float]
   /// The interleaved frames of the engine that are still needed. `place` is the position of the next output frame in them, in frames.
   private var source: [Float]

@@ -198,7 +198,7 @@ package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
-/// Updates the elements behind the drawn picture.
+/// Updates the HTML elements of the controls, which lie behind the drawn picture.
 @_expose(wasm, "controls") @_cdecl("alinaControls")
 package func alinaControls() { game?.tellControls() }
 

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// The running hash that ties a match's events to one another: h₀ = SHA-256(`alina1` ‖ m), hₙ = SHA-256(hₙ₋₁ ‖ body n).
+/// A hash of all events of a match so far: h₀ = SHA-256(`alina1` ‖ m) with the match's id m, hₙ = SHA-256(hₙ₋₁ ‖ body of event n).
 package struct LogHash: Sendable, Hashable {
   /// The whole digest, from which the next hash starts.
   package let digest: SHA256.Digest

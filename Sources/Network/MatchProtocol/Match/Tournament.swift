@@ -6,7 +6,7 @@ package struct TournamentTerms: Sendable, Hashable {
   package var name: String
   package var rules: Variant
   package var clock: TimeControl
-  /// The length in minutes, from the start until no new game begins.
+  /// The minutes from the start to the time after which no new game begins.
   package var minutes: Int
   /// Whether programs may play, too.
   package var bots: Bool

@@ -13,7 +13,7 @@ package enum ProtocolError: Error, Sendable, Hashable {
   /// An event does not follow from the state before it.
   case inconsistent(String)
 
-  /// Whether the line was no message at all. Such lines count towards closing the connection.
+  /// Whether the line was not acceptable JSON. After `Limits.malformedLines` such lines the server closes the connection.
   package var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
   /// Reads fields; converts a field error to a protocol error.
