@@ -161,7 +161,7 @@ export class Sound {
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;
-    // A new headset can make a suspended context playable, and a context that the system suspended resumes when the page is shown again.
+    // A suspended context may play on a newly connected device, and a context that the system suspended when the page is shown again.
     navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
     document.addEventListener('visibilitychange', () => this.wake());
   }

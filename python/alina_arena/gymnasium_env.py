@@ -63,7 +63,7 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action):
-        # Larger numbers must not reach the batch, where they are WAIT, BEGIN and ANSWER.
+        # Numbers that are not cells must not reach the batch, where 253 to 255 mean WAIT, BEGIN and ANSWER.
         is_cell = 0 <= int(action) < self._batch.cells
         if is_cell:
             self._batch.step([int(action)])

@@ -355,7 +355,7 @@ final class ProgressMeter {
     }
     if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
     if let total = progress.total, rate > 0 {
-      // A sequential test (`llr`) may end the run before `total` games: then the line says "at most".
+      // If a sequential test (`llr`) can end the run before `total` games, the line says "at most".
       let left = Int((Double(total - progress.games) / rate).rounded(.up))
       line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
     }

@@ -123,7 +123,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // The sound of such a run (`isGated`) is rendered in step with the script. To be reproducible, moves must be computed at once, too.
+    // If `isGated`, the sound is rendered in step with the script. To be reproducible, the run must then compute moves synchronously.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)

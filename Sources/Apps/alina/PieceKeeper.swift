@@ -29,14 +29,14 @@ final class Workshop: Sendable {
     return { isWanted.withLock { $0 = false } }
   }
 
-  /// Cancels all work and waits until partial files are removed, at most 5 s. Cancelled work stops after its current frame.
+  /// Cancels all work and waits until partial files are removed, at most 5 s. Cancelled work stops at its next report of progress.
   func close() {
     state.withLock { $0.isOpen = false }
     for _ in 0..<500 where state.withLock({ $0.running > 0 }) { usleep(10_000) }
   }
 }
 
-/// Writes one game's piece: either as a film, or as FLAC, Standard MIDI File, MusicXML and a page of the score; with the game's record.
+/// Writes one game's record and its piece: either as a film, or as FLAC, Standard MIDI File, MusicXML and a page of the score.
 struct PieceKeeper: Sendable {
   private let piece: Piece
   private let services: PlatformServices

@@ -78,7 +78,7 @@ final class ScriptedGame: PlatformGame {
 
   func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }
   func nextUpdate(after now: Double) -> Double {
-    // The times of a script are audio frames, but the audio thread cannot wake the window: compare the times with it every 20 ms.
+    // The times of a script are audio frames, but the audio thread cannot wake the window: look for due actions every 20 ms.
     min(app.nextUpdate(after: now), script?.isDone == false || end != nil ? now + 0.02 : .infinity)
   }
 

@@ -152,7 +152,7 @@ extension MatchEvent {
     return kinds.map { MatchEvent(at: 0, $0) }
   }()
 
-  /// Reads or writes all fields except `k`; `c` determines which of both.
+  /// Reads all fields except `k` if `c.isReading`, else writes them.
   private mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("at", &at)
     try c.code("side", &side)

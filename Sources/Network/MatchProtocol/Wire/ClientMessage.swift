@@ -219,8 +219,8 @@ extension ClientMessage {
     ]
   }()
 
-  /// Reads or writes the fields of the message; `c` determines which of both. A relayed line (stored by one node for another) may lack
-  /// fields that bare commands do not have.
+  /// Reads the fields of the message if `c.isReading`, else writes them. A relayed line (stored by one node for another) may lack fields
+  /// that bare commands do not have.
   fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> ClientMessage {
     switch self {
     case .hello(var hello):
