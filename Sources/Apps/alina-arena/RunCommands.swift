@@ -242,7 +242,7 @@ struct ResumeCommand: ParsableCommand {
   }
 }
 
-/// Merges shards of a run.
+/// Joins the files of a run's shards, the parts of the run that several machines have played.
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge", abstract: "Joins the shards of a run to the file that one machine would have written.",

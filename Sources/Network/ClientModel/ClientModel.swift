@@ -4,8 +4,8 @@ import TicTacToe
 
 /// The client as a pure state machine: it takes lines, commands and time, and returns lines and events.
 ///
-/// It keeps the state that must survive a lost connection: the resume token, the seek, and every unanswered command. After a reconnect it
-/// sends these commands again with the same `mid`.
+/// The client keeps the state that must survive a lost connection: the resume token, the seek, and every unanswered command. After a
+/// reconnect it sends these commands again with the same `mid`, by which the server recognises a command that it has carried out already.
 package struct ClientModel: Sendable {
   package struct Identity: Sendable, Hashable {
     /// The program's name for the server's log.

@@ -8,7 +8,7 @@ package enum Limits {
   package static let depth = 4
   /// Malformed lines after which a connection is closed: a person may mistype twice, but a peer of another protocol is disconnected soon.
   package static let malformedLines = 3
-  /// The most characters of a `mid` or `key`.
+  /// The most characters of a `mid` or `key`, by which the server recognises a repeated command.
   package static let mid = 32
   /// The most characters of an `id`, which the server repeats as `re`.
   package static let id = 32

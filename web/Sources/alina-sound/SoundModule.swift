@@ -104,7 +104,8 @@ package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
 @_expose(wasm, "sound_begun") @_cdecl("sound_begun")
 package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
 
-/// Writes the late batches since the last call to the buffer, with the page's frame numbers; returns the number of bytes.
+/// Writes to the buffer a `LateBatch` for each batch of events that came too late since the last call, with the page's frame numbers.
+/// Returns the number of bytes.
 @_expose(wasm, "sound_reports") @_cdecl("sound_reports")
 package func soundReports() -> Int32 {
   guard let sound else { return 0 }

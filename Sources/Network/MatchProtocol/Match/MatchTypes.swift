@@ -67,7 +67,7 @@ extension Variant {
   /// The clock used if the players name none.
   package var usualClock: TimeControl { isOneBoard ? .standard : .long }
 
-  /// The version of the log's language that introduced the game.
+  /// The version of the log's language (its kinds of events and its games) that introduced the game.
   package var since: Int {
     switch self {
     case .classic: 1

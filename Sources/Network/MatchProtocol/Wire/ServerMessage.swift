@@ -9,7 +9,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case version
   /// The token is unknown, expired or revoked.
   case auth
-  /// There is no such match, ticket or player, or the client may not see it.
+  /// There is no such match, player or ticket (the name of a seek), or the client may not see it.
   case notFound = "not_found"
   /// A command names no match, and the player has no live match or several.
   case noMatch = "no_match"
@@ -17,7 +17,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case forbidden
   /// The ply is already played; `state` has the current state.
   case stalePly = "stale_ply"
-  /// The `mid` or `key` was used for something else.
+  /// An earlier command had the same `mid` (or the same `key`) and another content.
   case midReused = "mid_reused"
   /// The rules of the game or of the match forbid the command; `state` has the current state.
   case rules

@@ -2,12 +2,12 @@ import Base
 
 /// The server's end of one connection as a pure state machine: it takes bytes and time, and returns commands and lines.
 ///
-/// It implements framing, limits, malformed lines, heartbeats and the order of messages, but has no data about matches. A transport
-/// feeds it and performs its actions.
+/// The session implements framing, limits, malformed lines, heartbeats and the order of messages, but has no data about matches. A
+/// transport passes it the received bytes, and performs its actions.
 package struct ServerSession: Sendable {
   /// The actions for the transport.
   package enum Action: Sendable, Hashable {
-    /// Hand a message to the lobby. `at` is the time at which the message was decoded.
+    /// Pass a message to the lobby, which handles the messages of all clients. `at` is the time at which the message was decoded.
     case deliver(ClientLine, at: Int64)
     case send([UInt8])
     /// Send `bye`, as the answer to `re`, and close.
