@@ -14,7 +14,7 @@ usage() {
   exit 0
 }
 
-# is_there PROBE: tests whether the library, program, font, file or Python module of a probe in scripts/packages is there, however installed.
+# is_there PROBE: tests whether the library, program, font, file or Python module that PROBE names exists. scripts/packages has the probes.
 is_there() {
   local name=${1#*:}
   case $1 in

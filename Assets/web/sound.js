@@ -1,7 +1,7 @@
 // The page's side of the sound: its clock, the messages to the audio thread, and its start.
 
 const RATE = 48000;
-/** The number of batches of events that are kept until the first device plays, and the number kept for a device that replaces a closed one. */
+/** The number of batches of events kept until the first device plays, and the number kept for a device that replaces a closed one. */
 const [KEPT, RECENT] = [4096, 64];
 /** Milliseconds after the first touch after which a device that does not play yet is taken to be missing. */
 const PATIENCE = 3000;

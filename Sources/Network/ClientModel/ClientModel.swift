@@ -370,7 +370,7 @@ package struct ClientModel: Sendable {
     emit(.event(m, seq: seq, event), &out)
   }
 
-  /// Asks for the missed events of a match, unless such a request is unanswered.
+  /// Asks for the missed events of a match. Sends nothing while an earlier request for them is unanswered.
   private mutating func sync(_ m: MatchID, _ out: inout Output) {
     guard welcome != nil, syncing[m] == nil else { return }
     let id = freshID()

@@ -46,7 +46,7 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
     self.increment = increment
   }
 
-  /// Makes a time control of whole seconds; `nil` unless `seconds` is 10–3600 and `increment` 0–60.
+  /// Makes a time control of whole seconds; `nil` if `seconds` is not from 10 to 3600 or `increment` is not from 0 to 60.
   package init?(seconds: Int, increment: Int) {
     guard (10...3600).contains(seconds), (0...60).contains(increment) else { return nil }
     self.init(base: seconds * 1000, increment: increment * 1000)
