@@ -5,7 +5,7 @@ codingame.py COMMAND…     as an engine: alina-arena run --rules ultimate --x '
 
 CodinGame starts the program anew for each game and sends it only the opponent's moves. So an opening (--openings) is impossible: the
 program has not chosen its own side's moves in it. Needs NumPy, and alina_rules beside alina-arena (python/README.md). If neither
-side has three won boards in a row, CodinGame counts the won boards: alina-arena run --ending boards.
+side has won three boards in a line, CodinGame counts the won boards: alina-arena run --ending boards.
 """
 
 import os

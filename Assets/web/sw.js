@@ -33,7 +33,7 @@ addEventListener('fetch', event => {
   }
 });
 
-// A click on a notification shows the tab that made it, else another tab of the page, else a new one.
+// A click on a notification shows the tab that sent the notification, else another tab of the page, else a new tab.
 addEventListener('notificationclick', event => {
   const { notification } = event;
   notification.close();

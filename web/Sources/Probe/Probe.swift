@@ -143,7 +143,8 @@ package struct Probe {
     return hash.digest.hex
   }
 
-  /// The answer for a client: all that it sends and shows when it receives the lines of `text`. A line such as `> b2` is its own move.
+  /// The answer for a client: all that the client sends and shows when it receives the lines of `text`. A line such as `> b2` is not
+  /// received, but a move that the client makes.
   private func client(_ text: String) -> String {
     var model = ClientModel(.init(client: "probe", guest: "p"), seed: 5)
     var answer = ""

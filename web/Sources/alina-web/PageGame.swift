@@ -226,7 +226,7 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
 }
 
 /// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of the
-/// server, 6 the socket is open, 7 it is closed, 8 a film's progress, 9 a letter (a game played by sending links) to open,
+/// server, 6 the socket has opened, 7 the socket has closed, 8 a film's progress, 9 a letter (a game played by sending links) to open,
 /// 10 a tournament's code, 11 a player's own music. A match to watch in a room is its id, a slash and the room's code.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
