@@ -126,7 +126,7 @@ package enum ClientEvent: Sendable, Hashable {
   case becameGuest(login: String?)
   /// The server has refused the token that the player entered. The client is logged in as if the player had entered no token.
   case tokenRefused
-  /// The client could not save its login: after the program ends, it cannot come back as the same player.
+  /// The client could not save its login. Once the program has ended, the user cannot come back as the same player.
   case loginNotSaved
   /// The server no longer has the match, or this client may not see it. The client has forgotten the match.
   case lost(MatchID)

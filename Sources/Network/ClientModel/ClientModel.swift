@@ -50,7 +50,7 @@ package struct ClientModel: Sendable {
   package private(set) var welcome: ServerMessage.Welcome?
   /// The reason the client must not connect again.
   package private(set) var failure: ClientFailure?
-  /// Milliseconds that the server asked the client to wait before it returns.
+  /// Milliseconds that the server asked the client to wait before reconnecting.
   package private(set) var retry: Int?
 
   private var random: SplitMix64
@@ -327,8 +327,8 @@ package struct ClientModel: Sendable {
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
-    // A node may lack the last events that another node has sent. So the first state on a connection is ignored if it has fewer events than
-    // the client; later on the same connection such a state is a correction by the server.
+    // A node may lack the last events that another node has sent. So ignore the first state on a connection if the client has more events
+    // than this state. A later state with fewer events is a correction by the server.
     let isFirst = received.insert(state.id).inserted
     if isFirst, let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)
