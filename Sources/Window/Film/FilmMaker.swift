@@ -53,7 +53,7 @@ package struct FilmMaker {
       unlink(sound)
       unlink(errors)
     }
-    // Progress counts the sound as a tenth of the work.
+    // In the progress, the sound counts as a tenth of the work and the pictures as the rest.
     try OfflineSound(rendition.events, end: rendition.end).write(to: sound, format: .wav, engine: engine) { done, all in
       try progress(done / 10, all)
     }

@@ -14,7 +14,7 @@ package struct ControlModel: Sendable, Hashable {
   package var isUsable = true
   /// Whether the button moves to the menu if the page has no room for all buttons.
   package var isSpare = false
-  /// Whether the button moves to the menu before other spare ones; so do those that are not shown during a game.
+  /// Whether the button moves to the menu before the other spare buttons. Set for buttons that are shown only before or after a game.
   package var movesFirst = false
 
   init(
@@ -29,9 +29,10 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis are allowed: not against a remote person, and not in a puzzle.
+  /// Whether hint and analysis are allowed: not against a remote person, in a puzzle or in free play.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil && !isFree }
-  /// Whether another puzzle may begin: the puzzle on the board was answered, and no three-minute run is in progress.
+  /// Whether another puzzle may begin: the puzzle on the board was answered outside of a three-minute run, or the daily puzzle's game is
+  /// over.
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
   }

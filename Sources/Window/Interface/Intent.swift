@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// An action of the player: the common vocabulary of buttons, keys, scripts and the window state.
+/// An action of the player. Buttons, keys, scripts and the window state all name actions by this type.
 ///
 /// A button sends its intent up the responder chain (cell → board → page → screen) until a view handles it.
 package enum Intent: Sendable, Hashable {
@@ -21,7 +21,7 @@ package enum Intent: Sendable, Hashable {
   case undo
   case redo
   case hint, analysis, toggleStrip
-  /// Search for an evaluation of the moves (`BoardModel.analysis`).
+  /// Evaluate the moves by a search; the result is `BoardModel.analysis`.
   case judge
   /// Start or end the listening mode, in which computer opponents play one game after another.
   case listen, stopListening
@@ -75,8 +75,8 @@ package enum Intent: Sendable, Hashable {
   case copyGame, pasteGame
   /// Copy a text to the clipboard.
   case copyText(String)
-  /// `shareRoom`: share the link of a room. `shareGame`: of the game under review, or else on the board. `shareMatch`: of the match, for
-  /// spectators.
+  /// `shareRoom`: share the link of a room. `shareGame`: share the link of the game under review, or without one of the game on the board.
+  /// `shareMatch`: share the match's link for spectators.
   case shareRoom(code: String), shareGame, shareMatch
   /// Compute the statistics (`PagesModel.statistics`).
   case statistics
@@ -91,7 +91,7 @@ package enum Intent: Sendable, Hashable {
   case ownMusic(MusicIntent)
   /// Play an example of a musical sign (such as the sign of a threat), for the help page.
   case playSign(MusicSign)
-  /// Play the music of the game under review from the bar of a ply on (0 is the opening); `nil` stops it.
+  /// Play the music of the game under review, beginning with the bar of the given ply (0 is the opening); `nil` stops the music.
   case replay(fromPly: Int?)
   /// Play the music of the game under review from the shown ply, or stop it.
   case playAll
@@ -118,7 +118,7 @@ package enum Intent: Sendable, Hashable {
   /// Join a room on the local network.
   case joinNearby(address: String, code: String)
   case watch(id: String)
-  /// Leave the match on the board if it is over or watched; else the room, the queue or the server.
+  /// Leave the match on the board; a match in progress only while disconnected. Without a match, leave the room, the queue or the server.
   case leave
   case say(String)
   case emote(Emote)

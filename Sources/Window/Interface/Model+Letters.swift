@@ -24,7 +24,7 @@ package struct LetterModel: Sendable, Hashable {
     case answer
     /// The player sends the answer that is on the board.
     case send
-    /// The player's letter is the newest: the opponent answers this letter unless it ended the game.
+    /// The opponent answers the player's newest letter, unless that letter ended the game.
     case wait
     /// The opponent's letter ended the game.
     case none
@@ -45,7 +45,7 @@ package struct LetterModel: Sendable, Hashable {
   package var isOffered = false
   /// The path of the player's last letter; empty without one.
   package var path = ""
-  /// The address of that letter's link.
+  /// The link of the player's last letter: the address of a page, then `path`.
   package var address = ""
   /// The game in a letter that was not accepted because the letter contradicts the game on the board.
   package var other: BoardFacts?

@@ -18,10 +18,11 @@ package enum MusicIntent: Sendable, Hashable {
 /// A dial of the player's own music.
 package struct DialModel: Sendable, Hashable {
   package var caption: Phrase
-  /// The position in steps from the lower end, and the largest position.
+  /// The position, in steps from the lower end.
   package var position: Int
+  /// The largest position.
   package var most: Int
-  /// The number at each position, as a rule file spells it; a number of the shipped rules may lie between two positions.
+  /// The number at each position, as a rule file spells it. If the shipped number lies between two positions, the nearer position has it.
   package var texts: [String]
 
   package init(_ caption: Phrase, position: Int, texts: [String]) {

@@ -68,8 +68,9 @@ package struct NetworkModel: Sendable, Hashable {
   package var waited: Int?
   /// The default clock of the selected game: seconds, `+`, and the increment per move.
   package var usualClock = "60+2"
-  /// The default clock and length in minutes of a tournament of the selected game.
+  /// The default clock of a tournament of the selected game.
   package var tournamentClock = "20+1"
+  /// The default length in minutes of a tournament of the selected game.
   package var tournamentMinutes = 10
   /// Rooms of others on the local network.
   package var nearby: [Nearby] = []
@@ -126,7 +127,7 @@ package struct OnlineModel: Sendable, Hashable {
 
   package init(you: Player?) { self.you = you }
 
-  /// The model without running countdowns, by which the screen finds whether anything else has changed and must be announced.
+  /// A copy without the running countdowns. The screen compares two such copies to find a change that a screen reader must announce.
   package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }

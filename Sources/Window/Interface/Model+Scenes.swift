@@ -32,8 +32,9 @@ package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
   package var character: String
-  /// The exact chances of a win, draw and loss in Classic against a random and a perfect player, averaged over X and O.
+  /// The exact chances of a win, draw and loss in Classic against a random player, averaged over X and O.
   package var againstRandom: Odds
+  /// The chances against a perfect player, computed in the same way.
   package var againstPerfect: Odds
 
   package init(number: Int, character: String, againstRandom: Odds, againstPerfect: Odds) {
@@ -83,7 +84,7 @@ package struct StatisticsModel: Sendable, Hashable {
   package var opponents: [Opponent]
   package var asX: Tally
   package var asO: Tally
-  /// Nine tallies of the games that the player began, by the first cell (in Ultimate by its board) in reading order.
+  /// Nine tallies of the games that the player began: one for each first cell in reading order, or in Ultimate for each first board.
   package var openings: [Tally]
   /// The results in time order, newest last; +1 win, 0 draw, −1 loss.
   package var results: [Int]
@@ -139,7 +140,7 @@ package struct ReplayModel: Sendable, Hashable {
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The expected score that the mover lost by the move to the next position.
+    /// The expected score that the mover lost by the move that led to `next`, whose `share` is that of the opponent.
     package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 
@@ -160,8 +161,9 @@ package struct PagesModel: Sendable, Hashable {
   package var offered = GameSetup(x: .human, o: .level(3))
   /// The names of the available score rules.
   package var scoreRules: [String] = []
-  /// The listed games, newest first, and whether there are older games that are not listed.
+  /// The listed games, newest first.
   package var games: [GameEntry] = []
+  /// Whether there are older games that `games` does not list.
   package var hasOlderGames = false
   /// The games played by links, the last changed game first; the `path` of an entry is the number of its game.
   package var letters: [GameEntry] = []
@@ -177,8 +179,9 @@ package struct PagesModel: Sendable, Hashable {
   package var talk = TalkModel()
   /// The game under review; if `nil`, the page reviews the game on the board.
   package var replay: ReplayModel?
-  /// Whether films can be made, and the progress in per cent of the current one.
+  /// Whether films can be made.
   package var mayFilm = false
+  /// The progress in per cent of the film that is being made; `nil` without one.
   package var filmPercent: Int?
 
   package init() {}

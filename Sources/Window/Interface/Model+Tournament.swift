@@ -53,7 +53,7 @@ package struct TournamentModel: Sendable, Hashable {
   /// The players whom the organiser has removed; empty unless this player is the organiser.
   package var removed: [Row] = []
   package var isOrganiser = false
-  /// The match to watch, which the server chooses by the points of its players.
+  /// The id of the match that the server proposes to watch; the server chooses the match by the points of its players.
   package var top: String?
 
   package init() {}

@@ -40,8 +40,9 @@ package struct GameSetup: Sendable, Hashable {
     (self.x, self.o, self.variant, self.clockSeconds) = (x, o, variant, clockSeconds)
   }
 
-  /// Whether a person at this machine plays a side, and whether such persons play both sides.
+  /// Whether a person at this machine plays a side.
   package var hasHuman: Bool { x == .human || o == .human }
+  /// Whether people at this machine play both sides.
   package var isPair: Bool { x == .human && o == .human }
   /// The side of the only person at this machine; `nil` with none or two.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
@@ -159,7 +160,7 @@ package struct BoardModel: Sendable, Hashable {
   package var canRedo = false
   /// Whether sound waits for the first touch or key, as browsers require.
   package var soundWaits = false
-  /// A search's evaluation of the moves; `nil` until it was requested and has ended. Solved games need no search: they have tables.
+  /// The result of the requested search for the best move; `nil` until that search has ended. Solved games have tables and need no search.
   package var analysis: MoveAnalysis?
   /// MENACE's beads for this position, by cell in reading order; `nil` if it is not MENACE's turn.
   package var beads: [Int]?

@@ -3,7 +3,7 @@ import TicTacToe
 /// The evaluation of a position's moves, exact or estimated, for the side to move.
 package struct MoveAnalysis: Sendable, Hashable {
   package enum Evaluation: Sendable, Hashable {
-    /// Exact, from a table or a proof by search. The plies to the end are known from a table only.
+    /// An exact value, from a table or from a search that proved the value. Only a table gives the plies to the end.
     case exact(Value, plies: Int?)
     /// An estimated expected score, 0–1.
     case estimated(Double)
@@ -20,7 +20,6 @@ package struct MoveAnalysis: Sendable, Hashable {
   /// How long the search took in seconds; `nil` if the values come from a table.
   package var seconds: Double?
 
-  /// The best move.
   package var best: Cell
 
   package init(moves: [Move], best: Cell, seconds: Double? = nil) {

@@ -11,8 +11,8 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// Connects the parts of the game: passes inputs to the screen and the screen's intents to the state, and executes the effects.
-/// Makes no decision that belongs to the state.
+/// Connects the parts of the window: passes inputs to the screen and the screen's intents to `state`, and executes the effects that `state`
+/// returns. Decides nothing that `state` can decide.
 package final class App: PlatformGame {
   let machine: AppEnvironment
   let session: GameSession
@@ -26,7 +26,6 @@ package final class App: PlatformGame {
   private let musicEditor: MusicEditor
   private var audioSettings: AudioSettingsBinding?
   private(set) var state: WindowState
-  /// Whether the player wants to quit.
   package private(set) var wantsToQuit = false
   /// Called with the audio frame of each move of a local person.
   package var onMove: ((_ frame: Int64) -> Void)?
@@ -44,19 +43,21 @@ package final class App: PlatformGame {
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
   /// The last failure to save the settings that was shown to the player; `nil` once the settings were saved again.
   private var toldFault: WriteFault?
-  /// Whether musical signs (such as the sign of a threat) are explained to the player: only if games are saved, so not in screenshots.
+  /// Whether musical signs (such as the sign of a threat) are explained: only if games are saved. A run for a screenshot saves no games, so
+  /// no explanation covers the picture.
   private let teaches: Bool
   /// The index of the last bar that was checked for musical signs to be explained.
   private var explainedBar = -1
 
-  /// The most seconds between two updates, since some things are polled: the rule file, room announcements, time-outs.
+  /// The longest time between two updates in seconds. An update polls the rule file, room announcements and time-outs.
   private static let lookInterval = 0.5
-  /// The most seconds between two updates while other music plays, a search runs or the example of a turned dial is about to begin.
+  /// The longest time between two updates in seconds while other music plays, a search runs or the example of a turned dial is about to
+  /// begin.
   private static let interludeInterval = 0.05
   /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
 
-  /// Assembles the parts; `rulesName` names the session's score rules, `overrides` sets settings for this run only.
+  /// Assembles the parts. `rulesName` names the score rules that the session has; `overrides` sets settings for this run only.
   init(
     _ machine: AppEnvironment, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     seed: UInt64,
@@ -155,7 +156,7 @@ package final class App: PlatformGame {
     for event in input {
       if case .focus(let gained) = event {
         hasFocus = gained
-        // Another window or tab may meanwhile have stored that musical signs were explained or puzzles solved.
+        // While the window lacked the focus, another window or tab may have stored that musical signs were explained or puzzles solved.
         if gained { screen.settings.refreshMarks() }
         if gained, screen.currentScene == .letters { want(.letter(.list)) }
       }
@@ -165,7 +166,7 @@ package final class App: PlatformGame {
       }
     }
     screen.handle(input, at: now)
-    // Several tabs may show the same match: the tab that becomes visible connects again and so replaces the others.
+    // Several tabs may show the same match, but the server serves only the newest connection: the tab that becomes visible connects again.
     if services.isPage, state.isReplaced, !isAway { resumeMatch() }
   }
 
@@ -191,7 +192,8 @@ package final class App: PlatformGame {
     }
   }
 
-  /// How many presses of the browser's *Back* stay in Alina: one for each page above the board, and one that asks before a match is left.
+  /// The number of presses of the browser's *Back* that stay in Alina: one for each page above the board, and in a live match one more,
+  /// which asks before the match is left.
   package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
@@ -272,7 +274,7 @@ package final class App: PlatformGame {
       previewSince = cell == nil ? nil : now
       session.preview(cell)
     case .undo:
-      // The file keeps the finished game: after an undo the game is saved in a new file.
+      // Keep the finished game in its file: after the undo the game is saved in a new file.
       if session.game.isOver { files.newName() }
       session.undo()
     case .redo: session.redo()
@@ -420,7 +422,7 @@ package final class App: PlatformGame {
     }
     model.puzzle = state.puzzle(at: now)
     model.puzzle?.rating = puzzles.rating
-    // The window plays the remaining moves of the puzzle's answer, so the player cannot move.
+    // After the player's answer the window plays the rest of the solution; meanwhile the player cannot move.
     if model.puzzle?.isSolved != nil { model.acceptsMove = false }
     model.isFree = state.mode == .free
     model.isMuted = screen.settings.muted
@@ -432,8 +434,8 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // Updated only while its page is open: the remaining time changes the tournament's model each second, and no other page shows that
-    // time.
+    // Update the tournament's model only while its page is open: the model changes each second with the remaining time, which no other page
+    // shows.
     if screen.currentScene == .tournament {
       screen.pages.linkedTournament = state.linkedTournament
       var tournament = state.tournament(client: machine.milliseconds())

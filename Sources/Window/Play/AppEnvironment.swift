@@ -21,7 +21,7 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells the engine whether the output is inaudible, so that the engine need not compute samples.
+  /// Tells the engine whether the output is inaudible; the engine then need not compute samples.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether the differences in loudness are reduced.
   package var setEven: (Bool) -> Void = { _ in }
@@ -109,7 +109,7 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The players' names as other people read them: never "you". For free play, its name in `x` and an empty `o`.
+  /// The players' names as the window shows them, such as "you". For free play, `x` is the name of free play and `o` is empty.
   package var names: (x: String, o: String)
   /// Whether the sampled grand plays the piece.
   package var isGrand: Bool
@@ -152,8 +152,8 @@ package struct AppEnvironment {
   package var milliseconds: () -> Int64
   /// Starts a server on this machine; `nil` on failure.
   package var host: () -> ServerAddress? = { nil }
-  /// Announces the player's room on the local network and, while `isLooking`, receives other rooms' announcements; returns the
-  /// address and page of this machine's server, and those rooms.
+  /// Announces the player's room on the local network. While `isLooking`, receives the announcements of other rooms and returns them as
+  /// `rooms`. `own` and `page` are the addresses of this machine's server and of that server's page.
   package var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, page: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, nil, []) }
@@ -162,7 +162,7 @@ package struct AppEnvironment {
   /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
-  /// Makes a picture of the daily puzzle, which `draw` draws, and shares it or writes it to a file; returns the file's path, if any.
+  /// Makes a picture of the daily puzzle by `draw`, and shares it or writes it to a file; returns the path of that file, if any.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(

@@ -87,7 +87,7 @@ final class AudioSettingsBinding {
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : AudioSettingsBinding.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
-    // Discard the score's pending events, which have other voices. From its next bar on, the score has the new voices.
+    // The score's pending events have the former voices, so discard them. The new voices begin with the next bar.
     if voices != .all, session.voices != voices { PiecePlayback.cut(machine.sound.port) }
     session.voices = voices
   }
@@ -147,7 +147,7 @@ extension Tonality {
 extension Settings {
   /// Stores the values that the window state wants to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
-    // Another window may have stored since the last reading that musical signs were explained, rules shown or puzzles solved.
+    // Since the last reading, another window may have stored explained signs, shown rules or solved puzzles.
     refreshMarks()
     switch memory {
     case .server(let address): server = address
@@ -157,12 +157,12 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // A missed day just before the current streak was solved now: it joins the current streak to the streak before it.
+      // `day` is the missed day just before the current streak: solving it joins this streak to the streak before it.
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
-      // A flight from Los Angeles to Sydney skips a date, which must not end the streak: it continues if in the former time zone today is
-      // the day after `solvedDay`.
+      // A flight from Los Angeles to Sydney skips a date. The streak continues if in the time zone of the last solution it is still the day
+      // after `solvedDay`.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       let goesOn = day == solvedDay + 1 || isSkipped

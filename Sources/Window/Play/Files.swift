@@ -20,8 +20,9 @@ package final class Files {
   private let music: Music
   private let keeper: GameKeeper?
   private let store: GameStore?
-  /// The file name of the running game, `nil` until the game is first saved, and all file names that this window has chosen.
+  /// The file name of the running game; `nil` until the game is first saved.
   private var name: String?
+  /// All file names that this window has chosen.
   private var usedNames: Set<String> = []
   /// The title that the player has given to the running game.
   private var title: String?
@@ -192,8 +193,8 @@ package final class Files {
     return newName("-")
   }
 
-  /// A new file name of local time, suffix and number: another window may name a game in the same second, and the clock
-  /// may have been set back.
+  /// A new file name: the local time, `ending` and the first number that makes the name unused. A name is in use if another window chose it
+  /// in the same second, or after the clock was set back.
   private func newName(_ ending: String) -> String {
     let start = services.timeStamp() + ending
     let names = (1...99).lazy.map { "\(start)\($0)" }
@@ -209,10 +210,10 @@ package final class Files {
     return record
   }
 
-  /// The game under review, or else the one on the board.
+  /// The game under review, or else the game on the board.
   private var shown: Record { reviewed ?? running }
 
-  /// Saves the game under review, or else the running one, at once.
+  /// Saves the game under review, or else the running game, at once.
   private func saveGame() {
     guard let keeper, let store else { return screen.say("\(.nothingKept)") }
     let name = reviewed == nil ? runningName : newName("-\(Library.copyMark)")
@@ -311,7 +312,7 @@ package final class Files {
   /// The page's path while a game is under review.
   private(set) var reviewedPlace = ""
 
-  /// The path of a game's link; the player's network name replaces the name "you" of its record.
+  /// The path of a game's link. The game in the link names the player by the network name instead of "you".
   private func place(of record: Record) -> String {
     if let play = record.freePlay { return "f/\(play.link)" }
     var record = record
@@ -346,7 +347,7 @@ package final class Files {
 
   // MARK: - Pieces and pictures
 
-  /// Exports the piece of the game under review, or else of the one on the board, in all formats, on a worker.
+  /// Exports the piece of the game under review, or else of the game on the board, in all formats, on a worker.
   private func keepPiece() {
     guard let piece else { return }
     screen.say("\(.keeping)")
@@ -359,7 +360,7 @@ package final class Files {
     }
   }
 
-  /// The game under review, or else the one on the board, with its music.
+  /// The game under review, or else the game on the board, with its music.
   private var piece: Piece? {
     let (record, isRunning) = (shown, reviewed == nil)
     guard !record.game.cells.isEmpty || record.freePlay?.touches.isEmpty == false else {
@@ -424,7 +425,7 @@ extension PlatformServices {
 }
 
 extension WriteFault {
-  /// The reason of a failed write, to be appended to the message that names what failed; empty if it is unknown.
+  /// The reason of a failed write as the end of a message; empty if the reason is unknown.
   var reason: Message {
     switch self {
     case .noRoom: " \(.noRoom)"

@@ -12,8 +12,8 @@ package struct FilmStage {
   let screen = RootScreen(services: PlatformServices(locks: .none))
   private var gameEvents: ArraySlice<(moment: Tick, event: GameEvent)>
 
-  /// The music of a film of a game lasts about a minute: two seconds per move, or 50 s divided by the number of moves if that is less.
-  /// Free play keeps the times of its touches, except that no pause exceeds a minute.
+  /// The music of a film. A move takes two seconds, or in a game of more than 25 moves an equal share of 50 s, so that a film lasts about a
+  /// minute at most. Free play keeps the times of its touches, except that no pause exceeds a minute.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
     var record = record
     record.logSlots = nil

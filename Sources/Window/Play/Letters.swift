@@ -13,7 +13,7 @@ final class Letters {
   /// The path for which `address` was called last, and its result.
   private var addressed = (path: "", address: "")
 
-  /// Opens the store in the data folder; `seed` makes the numbers of new games.
+  /// Opens the store in the data folder. `seed` and the time determine the ids of new games.
   init(_ services: PlatformServices, _ screen: RootScreen, seed: UInt64) {
     (self.services, self.screen) = (services, screen)
     random = SplitMix64(seed: seed)
@@ -116,7 +116,8 @@ final class Letters {
 
   // MARK: - Links
 
-  /// The address of a link: on this page, else on the page of the last opened letter. Without a page it is `#/` and the path.
+  /// The address of a link: on the program's own page, else on the page of the last opened letter. Without a page, the address is `#/` and
+  /// the path.
   func address(of path: String) -> String {
     if path != addressed.path {
       addressed = (path, services.address?(path) ?? "\(screen.settings.letterPage)#/\(path)")

@@ -159,7 +159,7 @@ package struct Library {
     var opponents: [String: Tally] = [:]
     for record in games {
       guard let outcome = record.game.end?.outcome else { continue }
-      // Count only games in which exactly one side was a person.
+      // Count only games with one local person.
       guard let side = Library.human(of: record) else { continue }
       let result = outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1
       func add(_ tally: inout Tally) {
@@ -172,7 +172,7 @@ package struct Library {
       }
       model.results.append(result)
     }
-    // Weakest first: random, the levels by number, the perfect player last.
+    // Weakest first: random, the levels by number, all other players, the perfect player.
     model.opponents = opponents.sorted { Library.rank($0.key) < Library.rank($1.key) }.map {
       .init(name: Library.displayName(of: $0.key, on: screen), tally: $0.value)
     }

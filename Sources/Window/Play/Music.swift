@@ -114,7 +114,7 @@ final class Music {
       game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
-  /// Plays the music of the game under review from the bar of a ply on.
+  /// Plays the music of the game under review, beginning with the bar of `ply`.
   private func playReplay(from ply: Int) {
     guard let music = reviewed?.music else { return }
     let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last

@@ -29,7 +29,7 @@ final class MusicEditor {
   /// Whether an example begins soon, because a dial was turned.
   var isDue: Bool { soundsAt != nil }
 
-  /// The path of the page of the player's own music, which contains the music.
+  /// The path in the page's address while the player's own music is edited; the path encodes the music.
   var place: String { "m/\(own.word)" }
 
   /// Begins the example once no dial has moved for a while; stops the example when the player leaves the page.

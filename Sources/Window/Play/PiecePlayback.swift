@@ -1,14 +1,14 @@
 import ScoreModel
 import Session
 
-/// A piece that plays instead of the running game's score: a replay, or the example of a musical sign on the help page.
+/// A piece that plays instead of the running game's score: a replay, a motto, or an example of a musical sign or of the player's own music.
 ///
 /// Events are posted up to two seconds ahead. Their generations (bar numbers) are far above those of the running
 /// game's score, so that a cut in that score, which drops the notes of its older bars, does not drop events of the piece.
 struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
-  /// The difference between the engine's time and the time axis of the piece, in frames.
+  /// Frames to be added to a time of the piece to get the engine's time.
   private let offset: Int64
   private let generation: UInt32
   /// The end of the piece in the engine's time.

@@ -37,8 +37,8 @@ final class PuzzleStore {
     return nil
   }
 
-  /// Reads the results again, since another window may have changed them, lets `body` change them, and stores them. Stores nothing
-  /// while another window holds the lock.
+  /// Reads the results again, since another window may have changed them, lets `body` change them, and stores them. While another window
+  /// holds the lock, `body` changes only the results in memory.
   @discardableResult
   private func change<Result>(_ body: (inout PuzzleProgress) -> Result) -> Result {
     guard services.files.locks.take(path) else { return body(&progress) }

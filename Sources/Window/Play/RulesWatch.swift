@@ -1,10 +1,11 @@
 /// Detects that the rule file in use was saved again.
 ///
-/// A changed file is read once it has stayed the same between two checks, since editors write in several steps.
+/// Editors write a file in several steps, so a changed file is read only after two checks in a row have found the same stamp.
 struct RulesWatch {
   private var path: String?
-  /// The file's stamp (it changes with each write) when the file was read, and at the last check.
+  /// The file's stamp when the file was read; each write changes the stamp.
   private var read: UInt64?
+  /// The file's stamp at the last check.
   private var seen: UInt64?
   private var nextLook = 0.0
 

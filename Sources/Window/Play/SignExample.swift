@@ -32,13 +32,14 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // Begin one bar earlier, since a sign is best understood after the bar before it.
+      // Begin with the bar before the sign, which makes the sign clearer. Begin with the last bar for an ending, whose sign follows that
+      // bar, and for an awakening.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
   }
 
-  /// Makes the examples of echo, undo and refusal, which no record contains: each after a calm game of three moves.
+  /// Makes the examples of echo, undo and refusal, which no record contains: each follows a game of three moves without threats.
   private init(gesture: MusicSign, after record: Record, _ rules: ScoreRules) {
     var conductor = GameConductor(seed: 1, rules: rules)
     var events = conductor.handle(.opened(resuming: true), at: .zero)
@@ -71,8 +72,8 @@ struct SignExample {
     self.to = to ?? from
   }
 
-  /// A game whose last move has the given musical sign (such as the sign of a fork). For signs that no move has, an empty game or a calm
-  /// game of three moves.
+  /// A game whose last move has the given musical sign (such as the sign of a fork). For the signs that no move has, an empty game
+  /// (`opening`) or a game of three moves without threats.
   private static func record(of sign: MusicSign) -> Record? {
     switch sign {
     case .opening: return Record()
@@ -90,8 +91,8 @@ struct SignExample {
     return Record(game: game)
   }
 
-  /// Plays random games of Ultimate from fixed seeds until a move has the given musical sign and, except for a forced reply, is not
-  /// decisive.
+  /// Plays random games of Ultimate, one for each seed, until a move has the given musical sign. Gives up a game at its end and, unless a
+  /// forced reply is sought, at its first decisive move.
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)
@@ -131,7 +132,7 @@ struct SignExample {
     }
   }
 
-  /// Finds the first game of Classic whose last move `isFound` accepts, breadth first; all signs occur within a few thousand games.
+  /// Finds the first game of Classic, shorter games first, whose last move `isFound` accepts.
   private static func play(until isFound: (VariantMove) -> Bool) -> Record? {
     var games = [Game()]
     while !games.isEmpty {
@@ -144,7 +145,7 @@ struct SignExample {
           if !longer.isOver { next.append(longer) }
         }
       }
-      // 2,000 games of each length suffice; all 255,168 games would delay the page.
+      // Continue at most 2,000 games of each length: they show all signs, and all 255,168 games would delay the page.
       games = Array(next.prefix(2_000))
     }
     return nil

@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Words {
-  /// The words of the window in French: a `key = text` a line. The keys are those of `Phrase`.
+  /// The window's texts in French, one `key = text` per line. Each key is a case of `Phrase`.
   static let french = Words(
 """
 languageName = Français

@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Words {
-  /// The words of the window in German: a `key = text` a line. The keys are those of `Phrase`.
+  /// The window's texts in German, one `key = text` per line. Each key is a case of `Phrase`.
   static let german = Words(
 """
 languageName = Deutsch
