@@ -2,21 +2,23 @@ import Synchronization
 
 /// The state that the audio callback shares with other threads, in atomics only.
 final class AudioControl: Sendable {
-  /// The frame up to which the callback may render before it waits; `.max` except for scripts on a device without a clock.
+  /// The frame up to which the callback may render before it waits. `.max` (no limit), except in a script's run on a device without a
+  /// clock.
   let allowedFrames = Atomic<Int64>(.max)
   /// Frames requested by the device so far.
   let framesAsked = Atomic<Int64>(0)
-  /// Nanoseconds spent in the callback: total and maximum.
+  /// Nanoseconds spent in all callbacks.
   let nanoseconds = Atomic<UInt64>(0)
+  /// Nanoseconds spent in the slowest callback.
   let worstNanoseconds = Atomic<UInt64>(0)
   let calls = Atomic<UInt64>(0)
   /// Whether the output is inaudible.
   let isUnheard = Atomic<Bool>(false)
 
-  /// The start time and first frame of the last callbacks: those of callback `i` at `2 * (i % capacity)`; `nil` unless logged.
-  /// Written by the callback only and read after the device is closed.
+  /// The start time (monotonic nanoseconds) and the first frame of each of the last callbacks; callback `i` is at `2 * (i % logCapacity)`.
+  /// `nil` if callbacks are not logged. Only the callback writes the log, and the log is read only after the device is closed.
   nonisolated(unsafe) let log: UnsafeMutablePointer<Int64>?
-  /// The maximum number of logged callbacks: 23 minutes with blocks of 1,024 frames.
+  /// The maximum number of logged callbacks, enough for 23 minutes with blocks of 1,024 frames.
   static let logCapacity = 1 << 16
 
   init(isLogging: Bool) {

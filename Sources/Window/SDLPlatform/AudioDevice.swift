@@ -17,9 +17,9 @@ package final class AudioDevice {
     package var name: String?
     /// Whether to open no device and let a clock pull the samples.
     package var isOff = false
-    /// Whether to log the time of every callback, for `latencyLog`.
+    /// Whether to log the time of every callback, for `callbackLog`.
     package var isLogging = false
-    /// Whether rendering is limited by `allow`; for scripts on the disk driver, which has no clock.
+    /// Whether `allow` limits how far the device renders; for scripts on SDL's disk driver, which writes a file and has no clock.
     package var isGated = false
 
     package init() {}
@@ -87,8 +87,8 @@ package final class AudioDevice {
     stopClock()
   }
 
-  /// Replaces a removed device, and tries every four seconds to open a missing device; call it about once a second. Returns whether
-  /// to tell the player the state.
+  /// Replaces a removed device, and tries every four seconds to open a missing device; call it about once a second. Returns whether the
+  /// player must be told of the new state.
   package func poll(now: Double) -> Bool {
     guard wantsDevice else { return false }
     if isRemoved && isOpen {
@@ -120,7 +120,7 @@ package final class AudioDevice {
     if !isOpen { startClock() }
   }
 
-  /// Whether `poll` has work to do.
+  /// Whether a device was removed or is missing, so that `poll` has work.
   package var needsPolling: Bool { wantsDevice && (!isOpen || isRemoved) }
 
   /// The names of the output devices from SDL; empty before `start` or without devices.
@@ -140,7 +140,8 @@ package final class AudioDevice {
   /// Records that SDL reported a removed output device; `poll` handles it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// Handles a device that was added: if no device is open, the next `poll` tries at once; the chosen device replaces the default one.
+  /// Handles an added device. If no device is open, the next `poll` tries to open one at once. If the chosen device was added and the
+  /// default device is open in its place, switches to the chosen device.
   func deviceAdded() {
     if !isOpen { nextTry = 0 }
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }
@@ -196,7 +197,8 @@ package final class AudioDevice {
   }
 
   private func open(name: String?) -> Bool {
-    // Request 32-bit floats. Accept another format only if `SampleFormat` has it, and never another rate.
+    // Request 32-bit floats; the device may grant another format that `SampleFormat` has. If this fails, request 16-bit integers, which SDL
+    // converts. The rate must be 48 kHz.
     for (format, changes) in [(AUDIO_F32LSB, SDL_AUDIO_ALLOW_FORMAT_CHANGE), (AUDIO_S16LSB, 0)] {
       let opened = Mix_OpenAudioDevice(48_000, UInt16(format), 2, Int32(options.bufferFrames), name, Int32(changes))
       guard opened == 0 else { continue }

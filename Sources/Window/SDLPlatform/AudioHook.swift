@@ -14,7 +14,7 @@ struct HookState {
   let engine: Unmanaged<Engine>
   let control: Unmanaged<AudioControl>
   let format: SampleFormat
-  /// Memory for interleaved stereo of `scratchFrames` frames, which is converted for devices without Float.
+  /// Memory for `scratchFrames` frames of interleaved stereo, from which the samples are converted for a device without 32-bit floats.
   let scratch: UnsafeMutablePointer<Float>
   static let scratchFrames = 1_024
   var dither = Dither()
@@ -22,13 +22,13 @@ struct HookState {
   var isDeaf = false
   /// The number of frames since the output became inaudible.
   var unheard = 0
-  /// The frames of 15 s, in which the longest note dies away: after them the engine need not compute inaudible output any more.
+  /// 15 s in frames, in which the longest note dies away. After so many inaudible frames the engine need not compute samples.
   static let restAfter = 15 * 48_000
 }
 
 /// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor would trap on the audio thread.
 ///
-/// Real-time safe, except for the wait of a script on a device without a clock.
+/// Real-time safe, except in a script's run on a device without a clock: the hook then waits for `AudioDevice.allow`.
 nonisolated func alinaAudioHook(user: UnsafeMutableRawPointer?, stream: UnsafeMutablePointer<UInt8>?, length: Int32) {
   guard let user, let stream, length > 0 else { return }
   let state = user.assumingMemoryBound(to: HookState.self)

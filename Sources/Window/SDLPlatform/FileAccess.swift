@@ -62,8 +62,8 @@ enum FileAccess {
     return makeFolder(String(path[..<slash])) && (mkdir(path, 0o755) == 0 || errno == EEXIST)
   }
 
-  /// The folder `alina` in the folder that an XDG variable names, or in `fallback` below the home folder if the variable is unset or
-  /// relative. Empty without a home folder: the folder contains tokens, so it must not be shared.
+  /// The folder `alina` in the folder that an XDG variable names; if the variable is unset or relative, in `fallback` below the home
+  /// folder. Empty without a home folder, because a folder shared with other users would expose the player's tokens.
   static func xdgFolder(_ variable: String, fallback: String) -> String {
     func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
     guard let base = absolute(environment(variable)) ?? absolute(home).map({ "\($0)/\(fallback)" }) else { return "" }
@@ -77,7 +77,7 @@ enum FileAccess {
     environment("HOME") ?? getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 
-  /// An environment variable that is set and not empty.
+  /// The value of an environment variable; `nil` if unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
@@ -95,15 +95,16 @@ extension WriteFault {
   }
 }
 
-/// The locks of a window. Each folder has one lock file; the lock of a file is the byte whose number is a hash of the name. A lock
-/// on a game's own file would be lost, because every write replaces that file. All locks of a folder belong to one descriptor.
+/// The locks that a window holds on files. Every write replaces a file, so a lock on the file itself would be lost. Therefore each folder
+/// has one lock file, of which one byte, chosen by a hash of a file's name, stands for that file. One descriptor holds all locks of a
+/// folder.
 final class LockFiles: Sendable {
   private let descriptors = Mutex<[String: Int32]>([:])
 
   deinit { for descriptor in descriptors.withLock({ $0.values }) { close(descriptor) } }
 
-  /// Locks a path until `release` or the end of the process; `false` if another window has it. On a file system without
-  /// locks every path is free.
+  /// Locks a path until `release` or the end of the process; `false` if another window holds the lock. Always succeeds where locks are
+  /// impossible: on a file system without locks, or if the folder is not writable.
   func take(_ path: String) -> Bool { set(F_WRLCK, path) }
 
   func release(_ path: String) { _ = set(F_UNLCK, path) }

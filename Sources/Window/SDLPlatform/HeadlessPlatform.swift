@@ -2,7 +2,7 @@ import ScoreModel
 import Screen
 import Synchronization
 
-/// A clock in frames that only its owner advances, so that scripts and tests run at full speed and reproducibly.
+/// A clock that counts audio frames and that only its owner advances, so that scripts and tests run at full speed and reproducibly.
 package final class VirtualClock: Sendable {
   private let frames = Atomic<Int64>(0)
 
@@ -25,7 +25,7 @@ package final class HeadlessPlatform {
   private let buffer: PixelBuffer
   private let pull: (_ frames: Int) -> Void
 
-  /// Frames between two updates: one picture at 60 Hz.
+  /// Audio frames between two updates: 1/60 s at 48 kHz.
   package static let step = 800
 
   /// A virtual window of `width` × `height` pixels whose sound is pulled by `pull`.

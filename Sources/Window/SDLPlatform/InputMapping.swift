@@ -7,9 +7,9 @@ struct InputMapping {
   var scale = 1.0
   /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
-  /// The finger that came down first; until it is lifted, only the presses of other fingers are reported.
+  /// The finger that came down first. Until this finger is lifted, other fingers report only that they came down.
   private var finger: SDL_FingerID?
-  /// The last direction of each stick axis, so that one tilt gives one step.
+  /// The last direction of each stick axis (−1, 0 or 1), so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]
 
   /// The game's inputs for an event, in order; empty for irrelevant events.
@@ -162,7 +162,7 @@ extension Key {
     } else if (SDLK_KP_1.rawValue...SDLK_KP_9.rawValue).contains(code) {
       self = .character(Character("\(code - SDLK_KP_1.rawValue + 1)"))
     } else if (32..<127).contains(code) {
-      // SDL reports the key without Shift, so map the keys that need Shift for + and ? on some layouts.
+      // SDL reports the key without Shift, so map Shift and = to +, and Shift and / to ?, as on US keyboards.
       switch (code, shifted) {
       case (UInt32(UInt8(ascii: "=")), true): self = .character("+")
       case (UInt32(UInt8(ascii: "/")), true): self = .character("?")

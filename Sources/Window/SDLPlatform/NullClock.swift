@@ -3,7 +3,7 @@ import Synchronization
 
 /// Replaces a missing device: a thread pulls blocks of samples in real time and discards them, so that time advances for the score.
 final class NullClock {
-  /// The state of the thread.
+  /// The state that the thread shares with the clock.
   fileprivate final class Shared: @unchecked Sendable {
     let stops = Atomic<Bool>(false)
     let nanoseconds: UInt64
@@ -44,7 +44,7 @@ final class NullClock {
   deinit { stop() }
 }
 
-/// The body of the thread; a file-scope function like every callback of this module.
+/// The body of the thread. A file-scope function, because a closure formed on the main actor would trap on this thread.
 nonisolated private func nullClockBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let argument else { return nil }
   let shared = Unmanaged<NullClock.Shared>.fromOpaque(argument).takeRetainedValue()

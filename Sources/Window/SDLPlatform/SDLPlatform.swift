@@ -53,8 +53,8 @@ package final class SDLPlatform {
     SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
     // Receive a touch only as a touch, not also as a mouse click.
     SDL_SetHint(SDL_HINT_TOUCH_MOUSE_EVENTS, "0")
-    // A click that focuses the window counts, as usual on desktops; SDL would otherwise drop a click that arrives with
-    // the focus while the first frame is drawn.
+    // Let a click that focuses the window act on the game, as usual on desktops. SDL would otherwise drop a click that arrives with the
+    // focus while the first frame is drawn.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")  // otherwise SDL suspends the desktop's compositor
     // The software renderer suffices, because Alina draws in memory and only copies the changes. OpenGL would load a driver (80 MB and
@@ -116,7 +116,8 @@ package final class SDLPlatform {
     SDL_DestroyWindow(window)
   }
 
-  /// The geometry in the text `place`, reduced to fit its display; `nil` if no display would show the title bar.
+  /// Parses the geometry `place`, spelled `WIDTHxHEIGHT+X+Y`, and reduces it to fit its display; `nil` if no display would show the title
+  /// bar.
   static func restored(_ place: String, on displays: [SDL_Rect]) -> SDL_Rect? {
     let numbers = place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
     guard numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320 else { return nil }
@@ -178,7 +179,8 @@ package final class SDLPlatform {
     }
   }
 
-  /// The time at which the loop continues: for `picture` (`nil` while the window is hidden), at most 60 times a second, or for `update`.
+  /// The time at which the event loop continues: at `update`, or earlier for a frame. A frame is due at `picture` (`nil` while the window
+  /// is hidden), but not before 1/60 s after `lastPicture`.
   static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
     min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
   }
@@ -200,7 +202,7 @@ package final class SDLPlatform {
     SDL_RenderPresent(renderer)
   }
 
-  /// Fits frame and texture to the window's output; returns whether they are new.
+  /// Replaces frame and texture if the window's output has another size; returns whether they were replaced.
   private func fitFrame() -> Bool {
     var (width, height): (Int32, Int32) = (0, 0)
     SDL_GetRendererOutputSize(renderer, &width, &height)
@@ -215,7 +217,7 @@ package final class SDLPlatform {
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))
-    // X11 has no window units of its own; its resources contain the scale of the desktop.
+    // On X11 a window unit is a pixel, so take the scale of the desktop from the X resources.
     scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true
@@ -247,7 +249,7 @@ package final class SDLPlatform {
       if let texture { SDL_DestroyTexture(texture) }
       texture = nil
       frame = nil
-    // Ignore number 0, as which SDL reports the removal of a device that is not open.
+    // Ignore number 0: SDL reports with it the removal of a device that is not open.
     case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
       audio?.deviceRemoved()
     case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:
