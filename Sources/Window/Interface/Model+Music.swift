@@ -18,9 +18,9 @@ package enum MusicIntent: Sendable, Hashable {
 /// A dial of the player's own music.
 package struct DialModel: Sendable, Hashable {
   package var caption: Phrase
-  /// The position, in steps from the lower end.
+  /// The position, in steps from the lower end of the dial.
   package var position: Int
-  /// The largest position.
+  /// The position at the upper end of the dial.
   package var most: Int
   /// The number at each position, as a rule file spells it. If the shipped number lies between two positions, the nearer position has it.
   package var texts: [String]

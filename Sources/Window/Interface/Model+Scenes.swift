@@ -34,7 +34,7 @@ package struct LevelCard: Sendable, Hashable {
   package var character: String
   /// The exact chances of a win, draw and loss in Classic against a random player, averaged over X and O.
   package var againstRandom: Odds
-  /// The chances against a perfect player, computed in the same way.
+  /// The exact chances of a win, draw and loss in Classic against a perfect player, averaged over X and O.
   package var againstPerfect: Odds
 
   package init(number: Int, character: String, againstRandom: Odds, againstPerfect: Odds) {

@@ -4,7 +4,7 @@ enum Role: Hashable {
   case cell(row: Int)
   /// A radio group; `selected` is the index of the chosen answer.
   case choice(selected: Int)
-  /// A slider; `numbers` are its value and the bounds of the value.
+  /// A slider; `numbers` are the value and the bounds of the slider.
   case slider(caption: String, value: String, numbers: [Double])
   case field(caption: String, text: String)
 }
@@ -19,7 +19,7 @@ extension RootScreen {
     package var name: String
     /// The state: `on` or `off` for an answer, `disabled`, the value of a slider, or the text of a field.
     package var state: String
-    /// The position in device pixels.
+    /// The state: `on` or `off` for an answer of a choice, `disabled`, the value of a slider, or the text of a field.
     package var place: PixelRect
     package var row: Int
     /// The value and bounds of a slider.
@@ -28,11 +28,11 @@ extension RootScreen {
     package var words: String
   }
 
-  /// The maximum number of elements of one view; their ids are consecutive.
+  /// The number of ids reserved for each view: element `i` of a view has the id `view.number * placesOfView + i`.
   private static let placesOfView = 64
 
-  /// The elements of the open page in reading order, from the views that draw them. With `hidden` also those scrolled
-  /// out of sight, disabled ones, and text that is only read.
+  /// The elements of the open page in reading order. `hidden` adds the elements scrolled out of sight, disabled buttons, and text that is
+  /// only read.
   package func accessible(hidden: Bool = false) -> [Control] {
     var result: [Control] = []
     eachPlace(also: hidden) { view, index, place, words in

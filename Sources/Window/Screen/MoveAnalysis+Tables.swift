@@ -3,8 +3,8 @@ import Oracle
 import TicTacToe
 
 extension ViewContext {
-  /// The evaluation of the moves on the board: exact from tables where the game is solved, else estimated by a search once
-  /// requested.
+  /// The evaluation of the moves on the board: in solved games exact, from tables; in Ultimate from a search, `nil` until the search was
+  /// requested and has ended.
   var analysis: MoveAnalysis? {
     let game = model.game
     guard !game.isOver else { return nil }
@@ -26,7 +26,7 @@ extension ViewContext {
       best: best.cell)
   }
 
-  /// The text of a hint beside the name of its cell.
+  /// The text that a hint shows beside the name of the best cell: the value of the move.
   func words(forHint evaluation: MoveAnalysis.Evaluation) -> String {
     switch evaluation {
     case .exact(let value, _): text(value == .win ? .hintWins : value == .draw ? .hintDraws : .hintLoses)

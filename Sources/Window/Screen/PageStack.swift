@@ -6,8 +6,9 @@ final class PageStack {
   let notice: NoticeView
   /// Called with a page's name before it is created.
   var willOpen: (SceneName) -> Void = { _ in }
-  /// Called before the page on top changes or is laid out anew; `didTurn` is called after another page is on top.
+  /// Called before the page on top changes or is laid out anew.
   var willTurn: () -> Void = {}
+  /// Called after another page has come to the top.
   var didTurn: () -> Void = {}
   /// The page on top at the last `pageChanged`.
   private var last = SceneName.board

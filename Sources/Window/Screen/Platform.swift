@@ -94,14 +94,14 @@ package struct PlatformServices: Sendable {
   package var timeStamp: @Sendable () -> String = { "" }
   /// The minutes by which local time is ahead of UTC.
   package var zoneMinutes: @Sendable () -> Int = { 0 }
-  /// Whether the game runs in a browser, without folders, device choice and a way to quit.
+  /// Whether the game runs in a browser, which has no folders, no choice of a sound device and no way to quit.
   package var isPage = false
   /// Returns the URL for a path such as `r/CODE`; `nil` if the program has no page on the web.
   package var address: (@Sendable (_ path: String) -> String)?
-  /// Shares the page's URL followed by `r/CODE` or `g/GAME`; `told` is called once, possibly later, with the outcome.
-  /// `nil` if there is no such URL.
+  /// Shares the page's URL followed by a path such as `r/CODE`; `told` is called once, possibly later, with the outcome. `nil` if the
+  /// program has no page on the web.
   package var share: (@Sendable (_ path: String, _ told: @escaping (ShareOutcome) -> Void) -> Void)?
-  /// Reads the clipboard asynchronously, as browsers do after asking the user; `nil` if `clipboard` can read it.
+  /// Reads the clipboard asynchronously, as browsers do after asking the user; `nil` where `clipboard` reads it at once.
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's file manager.
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }

@@ -9,7 +9,7 @@ package final class RootScreen {
   /// Called with the player's intents, during `handle`.
   package var onIntent: (Intent) -> Void = { _ in }
 
-  /// Called after another page was opened.
+  /// Called after another page has come to the top, by opening or closing a page.
   package var onPageChange: () -> Void {
     get { pageStack.didTurn }
     set { pageStack.didTurn = newValue }
@@ -37,7 +37,7 @@ package final class RootScreen {
       guard newValue != old else { return }
       context.pages = newValue
       topScene.contentChanged()
-      // Another game is to be reviewed while the page of the review is open: make the page anew.
+      // If the page of the review is open and another game is to be reviewed, make the page anew.
       if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { pageStack.open(.review) }
     }
   }
@@ -59,7 +59,7 @@ package final class RootScreen {
   /// A phrase in the player's language.
   package func text(_ phrase: Phrase) -> String { context.text(phrase) }
 
-  /// The player's settings, stored on change.
+  /// The player's settings; each change is stored.
   package var settings: Settings { context.settings }
 
   /// Device pixels per point of the window (2 on a HiDPI screen).
@@ -140,7 +140,7 @@ package final class RootScreen {
   /// The number of pages above the board.
   package var depth: Int { pageStack.scenes.count - 1 }
 
-  /// Shows a page; for the board, closes all others.
+  /// Whether the page is laid out: a frame was drawn since the last change of the scale, the theme, the text size or the language.
   package func show(_ name: SceneName) { pageStack.show(name) }
 
   /// Whether the size of the page is known, because a frame was drawn since the last change of settings.
@@ -197,7 +197,7 @@ package final class RootScreen {
     guard model != context.model else { return }
     let old = context.model
     context.model = model
-    // The static layer contains the key signature, so redraw it with another scale.
+    // The key signature is drawn only once, into the static layer, so redraw that layer for another scale.
     if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
     still.soundNow = model.soundNow
@@ -282,7 +282,8 @@ package final class RootScreen {
     return list as? ScrollView
   }
 
-  /// Scrolls a list if the finger moves vertically, and cancels the press of the control under it; horizontal movements go to the control.
+  /// If the finger moves vertically, scrolls the list and cancels the press of the control under the finger. A horizontal movement goes to
+  /// the control. Returns whether the movement is kept from the control.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
@@ -331,7 +332,7 @@ package final class RootScreen {
     {
       return
     }
-    // Each key makes the focus visible; a Tab that makes it visible does not move it.
+    // Any key makes the focus visible. A Tab on an invisible focus does only this and does not move the focus.
     if !context.showsFocus {
       context.showsFocus = true
       context.focus?.focusChanged(true)
@@ -367,7 +368,8 @@ package final class RootScreen {
   /// The visible scrolling column of the page.
   private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
 
-  /// Scrolls by an arrow key if the next control is not near: the focus skips text, which must be scrolled into view.
+  /// Scrolls by an arrow key instead of moving the focus, if the next control is far outside of the view: the text before that control must
+  /// not be skipped. Returns whether it scrolled.
   private func reads(_ key: Key) -> Bool {
     guard let scrollView else { return false }
     let order = topScene.focusOrder

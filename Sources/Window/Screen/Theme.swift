@@ -10,7 +10,7 @@ package struct Theme: Sendable, Hashable {
   package var line: Color
   /// The colour of ghost marks under pointer or focus; not of text.
   package var ghost: Color
-  /// The colour of the winning line, the focus, and the flower that marks a turning point in the score.
+  /// The colour of the winning line, the focus, and the flower that marks an awakening in the score (a win can no longer be prevented).
   package var accent: Color
   /// The strength of the paper's grain, 0…1.
   package var grain: Double

@@ -13,8 +13,8 @@ struct Metrics: Sendable, Hashable {
   /// The minimal width and height of controls.
   let target: Double
 
-  /// Computes the measures of a window in device pixels; `scale` is the number of device pixels per point,
-  /// `textScale` the reader's text size relative to the usual one, `target` in points.
+  /// Computes the measures of a window in device pixels; `scale` is the number of device pixels per point, `textScale` the reader's text
+  /// size relative to the usual one, `target` the minimal size of controls in points.
   init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
     self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)
@@ -39,8 +39,9 @@ final class ViewContext {
   let services: PlatformServices
   let settings: Settings
   var pages = PagesModel()
-  /// The available pianos and the piano that plays.
+  /// The available pianos.
   var pianos: [PianoKind] = [.modal]
+  /// The piano that plays.
   var piano = PianoKind.modal
   /// The available themes.
   var themes = [Theme.light]
@@ -70,7 +71,7 @@ final class ViewContext {
   private(set) var damage: [Rect] = []
   /// Pixels by which the page is shifted down: two, for a moment, when a winning line is complete.
   let winBounce = Motion(0)
-  /// Whether the static layer must be redrawn.
+  /// Whether the static layer, the cached picture of what depends only on the layout, must be redrawn.
   var staticIsStale = true
 
   /// Passes announcements to a screen reader.

@@ -3,7 +3,7 @@ import CCairo
 /// The target of drawing: here a bitmap in memory.
 package typealias Surface = Bitmap
 
-/// Owns the memory of a bitmap with its apron: a window's picture, the static layer, or a test's canvas.
+/// Owns the memory of a bitmap with its apron, such as the picture of a window.
 package final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
   /// The bitmap, valid while the buffer lives; use `withExtendedLifetime` if nothing else holds it.

@@ -8,7 +8,7 @@ enum SoftShadow {
     let top = max(limit.y, Int(rect.y) - reach)
     let bottom = min(limit.y + limit.height, Int(rect.maxY) + reach)
     guard left < right, top < bottom else { return }
-    // The shadow of a rectangle is the product of two edge profiles.
+    // The darkness of a pixel is the product of a horizontal and a vertical profile; each fades out across two edges of the rectangle.
     func profile(_ from: Int, _ to: Int, _ a: Double, _ b: Double) -> [Int32] {
       (from..<to).map { i in
         let p = Double(i) + 0.5

@@ -3,7 +3,7 @@ import CPango
 
 /// The game's typeface, loaded from its files, so that fontconfig cannot choose another optical size.
 final class Typeface {
-  /// The paths of the two faces in Debian's `fonts-ebgaramond`.
+  /// The paths of the two faces in Debian's package `fonts-ebgaramond`.
   static let files = [
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Regular.otf",
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Italic.otf",
@@ -18,7 +18,7 @@ final class Typeface {
   let isGenuine: Bool
 
   init() {
-    // A configuration with these two files only, so that the result does not depend on the machine.
+    // A configuration with the two files of the typeface only, so that the result does not depend on the machine.
     (pango, isGenuine) = Typeface.context(FcConfigCreate(), onlyOurs: true)
   }
 
@@ -60,7 +60,7 @@ final class Typeface {
     let height: Double
     /// The first baseline, from the top.
     let baseline: Double
-    /// The parts of a line with accidentals, which are drawn as paths; `nil` for other texts.
+    /// The parts of a one-line text with ♯ or ♭, which the typeface lacks and which are drawn as paths; `nil` for other texts.
     fileprivate let line: SignedLine<Block>?
 
     fileprivate init(layout: OpaquePointer) {
@@ -92,7 +92,7 @@ final class Typeface {
     }
   }
 
-  /// Lays a text out, with a cache. With `width` it is a wrapped paragraph, else one line.
+  /// Lays a text out, or takes the layout from a cache: a wrapped paragraph if `width` is positive, else one line.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }

@@ -16,7 +16,7 @@ package struct Point: Sendable, Hashable {
 package struct Rect: Sendable, Hashable {
   package var x: Double
   package var y: Double
-  /// The width, never negative; the same holds for the height.
+  /// The width. Like the height, it is never negative.
   package var width: Double
   package var height: Double
 
@@ -57,7 +57,7 @@ package struct Rect: Sendable, Hashable {
     return Rect(left, top, max(maxX, other.maxX) - left, max(maxY, other.maxY) - top)
   }
 
-  /// The smallest whole-pixel rectangle around this one, cut to a bitmap's size.
+  /// The smallest rectangle of whole pixels that contains this rectangle, cut to a bitmap's size.
   func pixels(width limitX: Int, height limitY: Int) -> PixelRect {
     let left = min(max(0, Int(x.rounded(.down))), limitX)
     let top = min(max(0, Int(y.rounded(.down))), limitY)

@@ -28,7 +28,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A flat sign with its line at the origin, 2.3 spaces high.
+  /// A flat sign, 2.3 spaces high, with its bowl around the origin.
   static let flat: Path = {
     var path = Path()
     path.move(-0.40, -1.72)
@@ -76,7 +76,7 @@ enum Glyphs {
     return petal.rotated(angle)
   }
 
-  /// Half a brace for two staves, from its point at the left up to the tip; unit: half its height.
+  /// One half of a brace for two staves, from the point at the left of the brace up to its end; unit: half the height of the brace.
   static let braceHalf = InkStroke(
     knots: [
       (-0.088, 0.0, 0.004), (-0.050, -0.05, 0.036), (-0.026, -0.20, 0.062), (-0.034, -0.46, 0.060),

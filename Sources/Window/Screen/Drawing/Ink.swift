@@ -5,7 +5,7 @@ import TicTacToe
 struct InkStroke: Sendable, Hashable {
   private let points: [Point]
   private let widths: [Double]
-  /// The length up to each sample, so that the pen moves at a constant speed.
+  /// The length of the line up to each of `points`, by which the pen moves at a constant speed.
   private let travelled: [Double]
 
   /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples per span.
@@ -139,7 +139,7 @@ struct MarkStrokes: Sendable {
     return MarkStrokes(strokes: [(first, 0, 0.46), (second, 0.54, 1)])
   }
 
-  /// O as one stroke that starts at eleven o'clock and overlaps its beginning.
+  /// O as one stroke that starts just right of the top and overlaps its beginning.
   static func o(seed: Int) -> MarkStrokes {
     var jitter = Jitter(seed: seed &+ 77)
     var knots: [(x: Double, y: Double, width: Double)] = []

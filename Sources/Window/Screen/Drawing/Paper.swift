@@ -15,12 +15,12 @@ struct Paper: Sendable, Hashable {
     let coarse = Int32(grain * 360)
     let fall = Int32(falloff * 256)
     let isEven = fine == 0 && fall == 0
-    // `pixels` has the pixel for each possible sum of noise, falloff and dither, in 1/256 levels.
+    // The colour of a pixel depends only on the sum of noise, falloff and dither, in 1/256 levels: compute it once for each possible sum.
     let lowest = -(fine + coarse / 2 + fall + 8)
     let highest = fine + coarse / 2 + 264
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }
     let apron = bitmap.apron
-    // The coarse noise of a row at its lattice points, and the squared horizontal distance of each column from the middle.
+    // `clouds`: the coarse noise of a row at its lattice points. `across`: the squared horizontal distance of each column from the middle.
     let firstKnot = -apron >> 3
     var clouds = [Int32](repeating: 0, count: (bitmap.width + 2 * apron) / 8 + 3)
     let halfWidth = Int32(max(1, bitmap.width / 2))
@@ -80,7 +80,7 @@ struct Paper: Sendable, Hashable {
     return h ^ h >> 16
   }
 
-  /// Coarse value noise −127…127 at a column of an 8 × 4 pixel lattice, interpolated between its rows.
+  /// Coarse value noise −127…127 at a column of a lattice of 8 × 4 pixels, interpolated between the rows of the lattice.
   @inline(__always)
   private static func cloud(_ column: Int, _ y: Int) -> Int32 {
     let fy = Int32(y & 3)

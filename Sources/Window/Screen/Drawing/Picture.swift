@@ -1,4 +1,5 @@
-/// Renders a page into a bitmap: a cached static layer, damaged areas, page transitions and the shift after a win.
+/// Renders a page into a bitmap: redraws only changed areas, over a cached picture of what depends only on the layout (the static layer).
+/// Also draws page transitions and the shift of the page after a win.
 struct Picture {
   private var backdrop: PixelBuffer?
   /// The picture of the page that is fading out.

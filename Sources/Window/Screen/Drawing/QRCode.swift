@@ -4,7 +4,7 @@ package struct QRCode: Sendable, Hashable {
   package let size: Int
   /// The modules, row by row; `true` is dark.
   private var modules: [Bool]
-  /// The modules of function patterns, which contain no data.
+  /// Whether each module belongs to a function pattern, which contains no data.
   private var isFixed: [Bool]
 
   /// Modules of white margin on each side, as ISO/IEC 18004 requires.
@@ -17,10 +17,10 @@ package struct QRCode: Sendable, Hashable {
 
   /// The number of versions with level M.
   private static let mostMedium = 6
-  /// The version information of version 7 and later versions, with its error correction bits (annex D).
+  /// The version information of version 7 and later versions, with its error correction bits (annex D of the standard).
   private static let versionBits = [0x07C94, 0x085BC, 0x09A99]
 
-  /// `nil` if the text has more than 230 bytes.
+  /// Encodes a text; `nil` if the text has more than 230 bytes.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let version = QRCode.versions.firstIndex(where: { bytes.count + 2 <= $0.0 }) else { return nil }
@@ -81,7 +81,7 @@ package struct QRCode: Sendable, Hashable {
         set(i / 3, size - 11 + i % 3, isDark)
       }
     }
-    // The format information: the level and mask 0, with their ten error correction bits.
+    // The 15 bits of the format information: the error correction level and mask 0, protected by ten error correction bits.
     let format = isLow ? 0x77C4 : 0x5412
     for i in 0..<15 {
       let isDark = format >> i & 1 == 1
@@ -91,7 +91,8 @@ package struct QRCode: Sendable, Hashable {
     set(8, size - 8, true)
   }
 
-  /// Fills pairs of columns from the right, upwards and downwards in turn; the mask inverts every second module.
+  /// Fills the other modules with data, in pairs of columns from the right, upwards and downwards in turn. Mask 0 inverts every second
+  /// module.
   private mutating func drawMessage(_ codewords: [UInt8]) {
     var bit = 0
     for (turn, right) in ([Int](stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1]).enumerated() {

@@ -98,7 +98,8 @@ package final class Animator {
     }
   }
 
-  /// The time of the next change or completion: `moment` if a number moves, later if all animations wait, `.infinity` without any.
+  /// The time of the next change or completion: `moment` while a number moves, the end of the shortest pause while all animations pause,
+  /// `.infinity` without animations.
   package func nextChange(after moment: Double) -> Double {
     var next = Double.infinity
     for run in runs {

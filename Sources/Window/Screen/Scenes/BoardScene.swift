@@ -17,7 +17,7 @@ final class BoardScene: Scene {
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
-  /// The number of groups of buttons that have moved to the menu: of 1 those that move first, of 2 all that may move.
+  /// The buttons that have moved to the menu: for 0 none, for 1 those that move first, for 2 all that may move.
   private var compactness = 0
   private let hintTimer = Motion(0)
   /// Whether a hint was requested and its search has not finished.
@@ -46,9 +46,9 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// The place of a notice. If there is room, it covers neither board nor score: in landscape it is beside the board, in portrait
-  /// between players and board, over the status, or over the title. Without room it is above the buttons, or after the game over the
-  /// board, so that the result stays visible.
+  /// The place of a notice. In landscape it is left of the board if there is room. In portrait it is in the first of these bands that is
+  /// high enough: between players and board, below the board, over the title, and after the game over the score. Otherwise it is above the
+  /// buttons, or after the game over the board, so that the result stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
@@ -79,8 +79,8 @@ final class BoardScene: Scene {
     super.layout()
   }
 
-  /// Moves buttons to the menu: those that move first if they need a row of their own, so that the number of rows, and with it the
-  /// place of the board, is the same after the first move; all that may move if there are more than two rows.
+  /// Moves buttons to the menu. Those that move first go if fewer rows remain without them: they disappear at the first move, and the board
+  /// must not move then. All that may move go if more than two rows remain.
   private func arrangeButtons() {
     func rows(_ compactness: Int) -> Int {
       self.compactness = compactness
@@ -177,7 +177,7 @@ final class BoardScene: Scene {
     staff.frame = Rect(m.margin + em * 0.4, top, innerWidth - em * 0.4, stripHeight)
   }
 
-  /// Places the choice among the games; hides it if no game may be chosen now or it does not fit.
+  /// Places the choice among the games; hides the choice if no game may be chosen now or there is no room.
   private func placeChoice(x: Double, y: Double, width: Double, to bottom: Double) {
     let height = choice.arrange(x: x, y: y, width: width)
     choice.isHidden = !mayChoose || y + height > bottom + 1
@@ -206,7 +206,7 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
-    // A notice has another place once the game is over.
+    // Lay the page out again: a notice has another place after the game and in free play.
     if old.game.isOver != context.model.game.isOver || old.isFree != context.model.isFree { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis
@@ -261,7 +261,8 @@ final class BoardScene: Scene {
         !control.isThere || context.model.isFilm
         || control.isSpare && compactness >= (control.movesFirst ? 1 : 2)
     }
-    // Do not move a button that is under the pointer, until the pointer leaves it or the button was pressed and disappears.
+    // Keep the layout while the pointer is over a button, so that the button does not move away; except if the button was pressed and
+    // disappears.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false
@@ -286,7 +287,7 @@ final class BoardScene: Scene {
 
   // MARK: Hint and analysis
 
-  /// Shows the best cell for five seconds, once it is known.
+  /// Shows the best cell for five seconds. If a search must find the cell first, requests the search and shows the cell later.
   private func showHint() {
     guard context.model.mayHelp, context.model.acceptsMove, !context.model.game.isOver else { return }
     guard let analysis = context.analysis else {

@@ -80,7 +80,7 @@ final class GamesScene: PageScene {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow || chosen != nil
-    // After *Older games* was pressed, the first older game has the row of that button and gets the focus.
+    // After *Older games* was pressed, the focus moves to the first older game, whose row replaces the row of that button.
     let older = column.rows.firstIndex { $0 === context.focus && ($0 as? ContentsRow)?.intent == .listOlder }
     chosen = nil
     fill()

@@ -28,7 +28,7 @@ final class NetworkScene: PageScene {
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253
     ) { .connect(address: $0) }
-    // The server's limits: names have up to 20 letters; a token is much shorter than 128.
+    // The server allows names of up to 20 letters. Its tokens are much shorter than 128 letters.
     name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
     token = FieldRow(context: context, .token, limit: 128, isSecret: true) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
@@ -125,7 +125,7 @@ final class NetworkScene: PageScene {
           context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true))
     }
     rows += [game, clock]
-    // Guests have no rating.
+    // Guests have no rating, and only matches with clocks are rated.
     if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
     rows.last?.gapAfter = 0.8
     rows += [
@@ -206,7 +206,7 @@ final class NetworkScene: PageScene {
     if !focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: column.rows.first { $0.isClickable && $0.accessibilityLabel == focused } ?? initialFocus)
     }
-    // Announce the news after moving the focus, so that the announcement of the focused control does not interrupt it.
+    // Announce the news after moving the focus: the announcement of the focused control would otherwise interrupt the news.
     if news != said {
       said = news
       context.say(said)

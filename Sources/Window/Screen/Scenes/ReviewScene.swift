@@ -105,10 +105,10 @@ final class ReviewScene: Scene {
   /// The expected score that, by the search's estimate, the mover lost by a move.
   private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
-  /// The maximum number of moves that are marked as the costliest.
+  /// The maximum number of plies in `costly`.
   private static let markedCount = 3
 
-  /// The plies of the costliest moves in Ultimate, which is not solved.
+  /// The plies of the moves that lost the most expected score, for Ultimate, which is not solved.
   private var costly: [Int] {
     let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewStep.leastLoss }
     return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))
@@ -134,7 +134,8 @@ final class ReviewScene: Scene {
     return "\(context.text(.position)) \(context.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }
 
-  /// A summary: the moves of each side that kept the value and the first mistake, or the costliest moves by estimate.
+  /// A summary: in solved games the share of each side's moves that kept the value, and the first mistake; in Ultimate the costliest moves
+  /// by the search's estimate.
   private func summaryText() -> String {
     guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
     func name(_ step: ReviewStep) -> String { "\(step.move.ply). \(step.move.mover.letter) \(step.name)" }
@@ -230,7 +231,7 @@ final class ReviewScene: Scene {
     let now = context.pages.replay?.soundNow
     if let now, isPlaying {
       let sounding = replay.bars.last { $0.start <= now && ($0.kind == .move || $0.kind == .opening) }
-      // Free play has bars without moves.
+      // Free play has bars but no moves, so limit the ply to the number of moves.
       if let next = sounding.map({ min($0.ply, replay.game.cells.count) }), next != ply {
         ply = next
         show()

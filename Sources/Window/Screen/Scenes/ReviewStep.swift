@@ -7,14 +7,14 @@ struct ReviewStep {
   let move: VariantMove
   /// The moves that keep the value of the position; empty if the game is not solved.
   let best: [Cell]
-  /// In Infinite the value after the move for the opponent, with the plies to the end; `nil` in a short game and in Ultimate.
+  /// In Infinite, the evaluation of the position after the move, for the opponent; `nil` in all other games.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }
 
   var isMistake: Bool { move.values.map { $0.after < $0.before } ?? false }
 
-  /// Whether the move was the only one of several that kept the value.
+  /// Whether there were two or more moves, of which only this move kept the value of the position.
   var isOnlyMove: Bool { move.values?.isOnlyMove ?? false }
 
   init(_ move: VariantMove) {
@@ -28,7 +28,7 @@ struct ReviewStep {
 }
 
 extension ViewContext {
-  /// Describes a move; `isFirst` tells whether it is the first after which a threat cannot be blocked.
+  /// Describes a move. `isFirst` tells whether the move is the first after which a threat cannot be blocked.
   func sentence(
     _ step: ReviewStep, evaluations: (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)?, isFirst: Bool
   ) -> String {

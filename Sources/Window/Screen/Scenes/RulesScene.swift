@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The rules of all games; those of the game on the board come first. Infinite and Ultimate have three pictures each.
+/// The rules of all games, beginning with the game on the board. Infinite and Ultimate have three pictures each.
 final class RulesScene: PageScene {
   override var title: String { context.text(.rules) }
   override var columnWidth: Double { 38 }

@@ -31,7 +31,7 @@ final class Talk {
     return rows + [field, words]
   }
 
-  /// Clears the field after a line was entered; returns whether the line was empty, so that nothing is sent.
+  /// Clears the field after the line `text` was entered. Returns `true` for an empty line, which must not be sent.
   func take(_ text: String) -> Bool {
     field.clear()
     return text.isEmpty

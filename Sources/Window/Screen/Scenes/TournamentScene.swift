@@ -23,7 +23,7 @@ final class TournamentScene: PageScene {
   private var standings: [Int: StandingRow] = [:]
   /// The value of `isWide` when the rows were made.
   private var wasWide = false
-  /// The player whose row was pressed by the organiser, and the button that removes this player.
+  /// The player whose row the organiser has pressed, and the button that removes or readmits this player.
   private var chosen: (number: Int, words: WordsRow)?
   private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
 
@@ -137,7 +137,7 @@ final class TournamentScene: PageScene {
     column.isCentered = false
     side.isCentered = false
     let isLinkFirst = model.phase == .waiting
-    // At the end the link's column is free for the first three.
+    // At the end no link is shown: its column shows the first three instead.
     let podium = isWide && model.phase == .over ? 3 : 0
     // Empty `side` before `column` gets its rows: a row must leave its former column first.
     if !isWide { side.set([]) }
@@ -167,7 +167,7 @@ final class TournamentScene: PageScene {
     return rows
   }
 
-  /// Shows or hides the button that removes a player.
+  /// Shows or hides the button that removes or readmits a player.
   private func choose(_ row: TournamentModel.Row) {
     let isChosen = chosen?.number == row.number
     let word: (Phrase, Intent) =
@@ -183,7 +183,7 @@ final class TournamentScene: PageScene {
 
   // MARK: Layout
 
-  /// Whether the link is beside the table.
+  /// Whether the page has the column `side` beside the table: for the organiser on a wide screen.
   private var isWide: Bool {
     let m = context.metrics
     return model?.isOrganiser == true && m.isLandscape && m.bounds.width >= 60 * em

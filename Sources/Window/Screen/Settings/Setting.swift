@@ -70,7 +70,7 @@ package struct Setting<Value: SettingValue> {
 
   package var projectedValue: Setting<Value> { self }
 
-  /// Whether the settings file or the command line sets this setting.
+  /// Whether the settings file, the command line or a preference of the system sets this setting.
   package var isSet: Bool { store.isSet(key) }
 
   /// Calls `body` with the value now and whenever it changes.

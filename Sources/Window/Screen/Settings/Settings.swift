@@ -51,15 +51,15 @@ package final class Settings {
   /// The name of the theme: `light`, `dark`, `contrast`.
   @Setting package var theme: String
   @Setting package var language: Language
-  /// The size of text, 0.75…2.
+  /// The size of text relative to the usual size, 0.75…2.
   @Setting package var textScale: Double
   /// Whether motion is replaced by jumps.
   @Setting package var reducedMotion: Bool
   /// Whether the score is shown on the board page.
   @Setting package var showsStrip: Bool
-  /// Whether a musical sign (such as the sign of a threat) is explained when it first sounds, and the signs explained so far, as spelled in
-  /// rule files.
+  /// Whether a musical sign (such as the sign of a threat) is explained when it first sounds.
   @Setting package var explains: Bool
+  /// The musical signs explained so far, as spelled in rule files.
   @Setting package var explained: String
   /// Whether coordinates are shown.
   @Setting package var coordinates: Bool
@@ -95,7 +95,7 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The address of the web page whose letters this window opened; the links of the answers lead to the same page. May be empty.
+  /// The address of the web page from which the last opened letter came; the links of the answers lead to the same page. Empty without one.
   @Setting package var letterPage: String
   /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the default clock of the game.
   @Setting package var networkClock: String
@@ -107,17 +107,19 @@ package final class Settings {
   @Setting package var roomSide: String
   /// The server of the match that was unfinished when the program ended; empty without one.
   @Setting package var matchServer: String
-  /// The game chosen last, and the games whose rules were shown.
+  /// The game chosen last.
   @Setting package var game: Variant
+  /// The games whose rules were shown.
   @Setting package var shownRules: String
   /// The opponent of the last game, as `--level` spells it.
   @Setting package var opponent: String
   /// The side of the last game: `x` or `o`.
   @Setting package var side: String
-  /// The day of the last solved daily puzzle in days since 1970, and the number of days in a row that ended with it.
+  /// The day of the last solved daily puzzle in days since 1970.
   @Setting package var solvedDay: Int
+  /// The number of days in a row with a solved puzzle, of which `solvedDay` is the last.
   @Setting package var streak: Int
-  /// The length of the streak before this one if exactly one missed day lies between them, else 0.
+  /// The length of the streak before `streak` if exactly one missed day lies between these two, else 0.
   @Setting package var streakBefore: Int
   /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int

@@ -33,7 +33,7 @@ package final class SettingsStore {
   /// Whether the file was not text and must be rewritten completely.
   private var isBroken = false
   private var isDirty: Bool { isBroken || !changed.isEmpty }
-  /// Values from the command line: valid for this run until the player sets the key.
+  /// Values from the command line and the system's preferences: valid for this run until the player sets the key.
   private var overrides: [String: String] = [:]
   package private(set) var troubles: [Trouble] = []
 
@@ -104,7 +104,7 @@ package final class SettingsStore {
     return nil
   }
 
-  /// Whether the settings file or the command line sets a key.
+  /// Whether the settings file, the command line or a preference of the system sets a key.
   func isSet(_ key: String) -> Bool {
     overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
   }
@@ -128,7 +128,7 @@ package final class SettingsStore {
     if SettingsStore.put(key, value.settingText, into: &lines) { changed.insert(key) }
   }
 
-  /// Replaces the value of a key or appends it; returns whether that changes anything.
+  /// Replaces the value of a key or appends it; returns whether the lines have changed.
   private static func put(_ key: String, _ text: String, into lines: inout [Line]) -> Bool {
     let line = Line.value(key: key, text: text)
     guard let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) else {

@@ -5,10 +5,10 @@ struct BoardGeometry: Hashable {
   let variant: Variant
   let square: Rect
 
-  /// The margin around each of Ultimate's nine boards, relative to the ninth of the square in which it lies (its room).
+  /// The margin of each of Ultimate's nine boards inside its room, relative to the side of the room.
   private static let gap = 0.06
 
-  /// The ninth of the square for one of Ultimate's nine boards (its room); the whole square for other games.
+  /// The room of a board: a ninth of the square for each of Ultimate's nine boards, the whole square in other games.
   func room(of board: Square?) -> Rect {
     guard let board else { return square }
     let side = square.width / 3
@@ -20,21 +20,22 @@ struct BoardGeometry: Hashable {
     return BoardGeometry.place(variant.place(of: cell), in: room(of: board), isOneOfNine: board != nil)
   }
 
-  /// The rectangle of a 3×3 board's cell in its room.
+  /// The rectangle of a cell of the 3×3 board that lies in `room`.
   static func place(_ cell: Square, in room: Rect, isOneOfNine: Bool) -> Rect {
     let inner = isOneOfNine ? BoardGeometry.inner(room) : room
     let side = inner.width / 3
     return Rect(inner.x + Double(cell.column) * side, inner.y + Double(cell.row) * side, side, side)
   }
 
-  /// The room of one of nine boards without its margin.
+  /// The room of one of nine boards without the margin.
   static func inner(_ room: Rect) -> Rect { room.insetBy(room.width * gap, room.width * gap) }
 }
 
 /// The four pen lines of a board.
 struct PenGrid {
-  /// The minimal and the maximal width of a line, relative to the side of the board.
+  /// The width of a line at its ends, relative to the side of the board.
   var thin = 0.0042
+  /// The greatest width of a line, relative to the side of the board.
   var thick = 0.0072
   var seed = 3
 

@@ -13,17 +13,21 @@ final class BoardView: View {
   private let marks: BoardMarks
   private var winningLines: [MoveSet] = []
 
-  /// The rectangles of the whole board, of the enlarged board, and of the minimap beside it.
+  /// The rectangle of the board while no board is enlarged.
   private var whole = Rect.zero
+  /// The rectangle of the enlarged board.
   private var near = Rect.zero
+  /// The rectangle of the minimap beside the enlarged board.
   private var map = Rect.zero
-  /// Whether one board is enlarged; the enlargement of each board (0…1), and the transition of the whole to a minimap (0…1).
+  /// Whether the cells are too small for a finger, so that the board to play in is enlarged.
   private(set) var comesNear = false
+  /// The enlargement of each of the nine boards, 0…1.
   private lazy var zoom = Square.all.map { _ in motion(0) }
+  /// The transition of the whole board to the minimap, 0…1.
   private lazy var minimapAmount = motion(0)
   /// How strongly each of the nine boards is highlighted, 0…1.
   private lazy var light = Square.all.map { _ in motion(0) }
-  /// The board that the player has selected although any may be played in; the next key or touch plays there.
+  /// The board that the player has selected while several boards may be played in; the next key or touch plays in this board.
   private var chosen: Square?
 
   override init(context: ViewContext) {
@@ -138,7 +142,7 @@ final class BoardView: View {
 
   // MARK: Model
 
-  /// Updates the board from the context's model; returns whether it shows another kind of game with another layout.
+  /// Updates the board from the context's model. Returns whether another kind of game is shown, so that the page must be laid out again.
   @discardableResult
   func showModel(animated: Bool) -> Bool {
     let old = facts
@@ -185,7 +189,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// Swells the marks of the winning line as the last bar plays their notes.
+  /// Lets each mark of the winning line swell when the last bar plays the note of its cell.
   private func sing(_ winning: MoveSet, _ winner: Player) {
     let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
@@ -371,7 +375,8 @@ final class BoardView: View {
     return true
   }
 
-  /// Handles a keypad digit: plays a cell if the board to play in is determined, else selects a board for the next digit.
+  /// Handles a keypad digit. If the board to play in is determined, plays a cell; otherwise selects the board in which the next digit
+  /// plays.
   private func press(_ square: Square) -> Bool {
     guard let boards = facts.boards else {
       focus(Cell(square.index))

@@ -5,8 +5,9 @@ import TicTacToe
 final class CellView: View {
   let cell: Cell
   private let variant: Variant
-  /// The mark that is drawn, and the mark in the game: a mark removed from the game is still drawn until it has faded out.
+  /// The mark that is drawn: a mark that was removed from the game is drawn until it has faded out.
   private var mark: Player?
+  /// The mark that the cell has in the game.
   private var held: Player?
   private lazy var drawn = motion(1)
   private lazy var presence = motion(1)
@@ -75,7 +76,7 @@ final class CellView: View {
         animator.set(drawn, to: animated ? 0 : 1)
         if animated { animator.move(drawn, to: 1, seconds: player == .x ? 0.42 : 0.5, .sineInOut) }
       } else if animated {
-        // A mark that Infinite removes fades out more slowly than one that is taken back.
+        // A mark that Infinite removes fades out more slowly than a mark that is taken back.
         animator.move(presence, to: 0, seconds: self.isFading ? 0.6 : 0.25, .quadOut) { finished in
           if finished { self.mark = nil }
         }
@@ -89,7 +90,7 @@ final class CellView: View {
     }
     self.isFading = isFading
     let target = isBeaten ? 1 : isFading ? 0.9 : isClosed ? 0.6 : 0
-    // A mark that fades out stays as pale as it is.
+    // While a mark fades out, keep its paleness.
     if animated, held == nil, mark != nil {
       animator.stop(pale)
     } else {

@@ -36,7 +36,7 @@ final class MiniBoard: View {
 }
 
 extension Variant {
-  /// The radius of the last move's dot relative to the cell's width; Ultimate's cells are a third as wide.
+  /// The radius of the dot of the last move, relative to the cell's width; greater in Ultimate, whose cells are a third as wide.
   var dotRadius: Double { isOneBoard ? 0.018 : 0.045 }
 }
 
@@ -85,7 +85,7 @@ extension Canvas {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
       let isPale = !line.isEmpty && !line.contains(cell) || cell == board.oldestMark
-      // Thin strokes would be invisible in small boards.
+      // Draw larger marks in small boards, because their strokes would be too thin to be seen.
       ink(
         MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,
         isPale ? theme.ghost : theme.ink)
@@ -99,7 +99,7 @@ extension Canvas {
       fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
     }
     guard let boards = board.boards else {
-      // In small boards pale marks outside of the winning line replace the stroke through that line.
+      // Draw no stroke through the winning line of a small board: all other marks are pale there, which shows the line.
       guard side >= 90 else { return }
       for cells in board.lines.map({ Array($0) }) {
         strike([cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center })

@@ -68,7 +68,8 @@ final class ScrollView: View {
     var (x, y, tallest) = (frame.x, top, 0.0)
     var isKept = false
     for (row, height) in zip(shown, heights) {
-      // A row moves to the next column if more than half of it would exceed this column's share.
+      // Each column gets the same share of the total height. A row moves to the next column if more than half of the row would exceed that
+      // share.
       if columns > 1, !isKept, y - top + height / 2 > share, x + width < frame.maxX - 1 {
         x += width + gap
         y = top

@@ -20,8 +20,9 @@ final class StaffView: View {
     var x: Double
     var width: Double
     var columns: [Column]
-    /// Staff steps by which the notes of each staff are written lower (8va) or higher (8vb) than they sound.
+    /// Staff steps by which the notes of the upper staff are written lower (negative, 8va) or higher (positive, 8vb) than they sound.
     var shiftM = 0
+    /// Staff steps, like `shiftM`, for the notes of the lower staff.
     var shiftT = 0
     /// Whether this is the last bar of the music after the end of the game.
     var isFinal = false
@@ -32,11 +33,12 @@ final class StaffView: View {
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
-  /// The cell under pointer or focus; `ghost` is the same cell if a move is possible there: the cell's note is shown.
+  /// The cell under pointer or focus.
   private var previewed: Cell?
+  /// The cell `previewed` if a move is possible there: the score shows the note of this cell.
   private(set) var ghost: Cell?
 
-  /// Returns the bars and the current time of the sound: those of a replay, or else those of the game.
+  /// Returns the bars and the current time of the sound, of a replay or else of the game on the board.
   var source: () -> (bars: [Bar], now: Tick)
   /// Returns the scale of the bars.
   var key: () -> Scale
@@ -128,13 +130,13 @@ final class StaffView: View {
     }
   }
 
-  /// Marks for redrawing a bar that was cut short.
+  /// Requests the redrawing of a bar that was cut short.
   private func damage(_ measure: Measure) {
     let x = musicLeft - scroll.value + measure.x * space
     context.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
   }
 
-  /// Marks for redrawing a pair with its ledger lines, signs and barline.
+  /// Requests the redrawing of a pair with its ledger lines, signs and barline.
   private func damage(_ column: Column) {
     let x = musicLeft - scroll.value + column.x * space
     context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
@@ -185,7 +187,7 @@ final class StaffView: View {
     }
   }
 
-  /// Steps by which notes far above the staff are written lower (−7 or −14), or notes far below the staff higher (7).
+  /// Staff steps by which notes far above the staff are written lower (−7 or −14), or notes far below the staff higher (7); else 0.
   private func shift(_ pitches: [Pitch]) -> Int {
     let bottomStep = StaffView.bottomStep
     let steps = pitches.map { spell($0).step }
@@ -268,9 +270,10 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // A flower marks an awakening (a win can no longer be prevented). If the pair with the flower was cut, the next bar shows both.
+      // A flower marks an awakening (a win can no longer be prevented). If this pair was cut, the next bar contains it again, with the
+      // flower.
       if column.pair.isAwakening, !column.isCut {
-        // The flower is below the lower staff, and below a note under it; if there are bass notes, it is between the staves.
+        // Draw the flower below the lower staff and its lowest note, or between the staves if the pair has bass notes.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
@@ -298,7 +301,7 @@ final class StaffView: View {
     let signs = octaveSigns(of: measure)
     octaveSign(measure.shiftM, at: signs.m + Point(origin, 0), to: end, color, canvas)
     octaveSign(measure.shiftT, at: signs.t + Point(origin, 0), to: end, color, canvas)
-    // The barline appears once the bar has ended or was cut.
+    // The barline appears when the last pair of the bar begins or the bar is cut.
     let last = measure.columns.last?.start ?? measure.bar.start
     let isOver = measure.bar.cut.map { measure.bar.start + $0 <= now } ?? (last <= now)
     guard isOver else { return }
@@ -336,8 +339,8 @@ final class StaffView: View {
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
-  /// The positions of a measure's octave signs relative to the left edge of the music: for voice M beside the mover's mark, for voice
-  /// T above all its heads, or below them beside the bass.
+  /// The positions of a measure's octave signs (8va, 8vb), relative to the left edge of the music. The sign of voice M is beside the
+  /// mover's mark. The sign of voice T is above all heads of T (8va), or below them beside the bass (8vb).
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
     let hasSign = measure.bar.voice != nil && measure.bar.kind == .move

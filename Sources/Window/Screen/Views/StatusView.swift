@@ -153,7 +153,7 @@ final class NoticeView: View {
   /// The maximal width of a notice.
   private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
 
-  /// The rectangle of the notice, which avoids controls and titles.
+  /// The rectangle of the notice: centred in the first band of `NoticePlace.free` that is high enough, else above `NoticePlace.bottom`.
   var slipFrame: Rect {
     let m = context.metrics
     let single = context.typeface.block(text, TextStyle(em, italic: true)).width + 4

@@ -30,7 +30,7 @@ class View {
     }
   }
 
-  /// The size of running text, and the theme.
+  /// The size of running text, in device pixels.
   final var em: Double { context.metrics.em }
   final var theme: Theme { context.theme }
 
@@ -80,7 +80,7 @@ class View {
   var childClip: Rect? { nil }
   /// The area that the view may paint: its frame plus room for overhanging strokes.
   var inkBounds: Rect { frame.insetBy(-3, -3) }
-  /// Draws what depends only on the layout; cached in the static layer.
+  /// Draws the part of the view that depends only on the layout, into a cached picture of the page (the static layer).
   func drawStatic(_ canvas: Canvas) {}
   /// Draws what may change in any frame.
   func draw(_ canvas: Canvas) {}
@@ -106,22 +106,22 @@ class View {
   var accessibilityElements: [(place: Rect, words: String)] { accessibilityLabel.map { [(frame, $0)] } ?? [] }
   /// The accessibility role.
   var role: Role { .button }
-  /// Handles a pointer gesture that began in this view; returns whether it did.
+  /// Handles a pointer gesture that began in this view; returns whether the view handled it.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
   /// Called when the pointer enters or leaves the view.
   func hover(_ isInside: Bool) {}
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
-  /// Handles a key pressed while this view or a descendant has the focus; returns whether it did.
+  /// Handles a key pressed while this view or a descendant has the focus; returns whether the view handled it.
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
-  /// Handles typed text while this view has the focus; returns whether it did.
+  /// Handles typed text while this view has the focus; returns whether the view handled it.
   func typed(_ text: String) -> Bool { false }
   /// Shows text that an input method is composing.
   func composed(_ text: String) {}
   /// The position of text input, if any, near which input methods show candidates.
   var textPlace: Rect? { nil }
-  /// Handles the wheel over this view or a descendant; returns whether it did.
+  /// Handles the wheel over this view or a descendant; returns whether the view handled it.
   func scrolled(_ lines: Double) -> Bool { false }
-  /// Handles an intent that no descendant has handled; returns whether it did.
+  /// Handles an intent that no descendant has handled; returns whether the view handled it.
   func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { context.focus === self }
@@ -198,7 +198,7 @@ class Scene: View {
   func modelChanged(from old: BoardModel) {}
   /// Called when only the time of the sound changed in the board's model.
   func soundMoved() {}
-  /// The time of the next frame that the scene needs besides animations.
+  /// The time of the next frame that the page needs for a change other than an animation.
   func nextChange(after now: Double) -> Double { .infinity }
   func focusMoved(to view: View) {}
   /// Called when the pointer entered another view of the page, or left the page.
@@ -214,8 +214,9 @@ class Scene: View {
   /// The title, which is announced when the page opens.
   var title: String { "" }
 
-  /// The buttons at the bottom of the page, and their top edge.
+  /// The buttons at the bottom of the page.
   private(set) final var footerButtons: [TextButton] = []
+  /// The top edge of the rows of `footerButtons`.
   private(set) final var footerTop = 0.0
 
   final func setFooter(_ words: [(Phrase, Intent)]) {

@@ -29,7 +29,7 @@ package struct Surface {
   }
 }
 
-/// An invisible canvas. After its release the canvas is kept for the next buffer of the same size.
+/// An invisible canvas. Once the buffer is released, its canvas is kept for the next buffer of the same size.
 final class PixelBuffer {
   let bitmap: Surface
   /// The last released canvas: each page transition needs a canvas, and creating one takes a browser as long as drawing a frame.
@@ -64,13 +64,13 @@ extension Paper {
     defer { pixels.deallocate() }
     fill(Bitmap(pixels: pixels, width: surface.width, height: surface.height, stride: surface.width, apron: 0))
     for i in 0..<count {
-      // The browser expects red first, and an alpha.
+      // Reorder the bytes: the browser expects red in the lowest byte and an opaque alpha in the highest.
       let pixel = pixels[i]
       pixels[i] = 0xFF00_0000 | (pixel & 0xFF) << 16 | pixel & 0xFF00 | pixel >> 16 & 0xFF
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // Create a spare canvas and draw to it now, so that the first page transition is not delayed by it.
+    // Create a spare canvas and draw on it now, so that the first page transition need not wait for a new canvas.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }

@@ -49,7 +49,7 @@ final class Typeface {
     }
   }
 
-  /// Lays a text out, with a cache. With `width` it is a wrapped paragraph, else one line.
+  /// Lays a text out, or takes the layout from a cache: a wrapped paragraph if `width` is positive, else one line.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
