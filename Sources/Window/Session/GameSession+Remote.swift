@@ -21,20 +21,20 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // Two downbeats must not have the same time.
+    // The next downbeat must not have the same time as the last silent one.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)
   }
 
-  /// Updates the board to the moves of a match: plays missing moves and takes back unconfirmed ones. The score uses the times of the
-  /// match's log, in milliseconds, for the moves that have them.
+  /// Updates the board to the moves of a match: plays missing moves, and takes back moves that the server has not confirmed. The score uses
+  /// the times of the match's log, in milliseconds, for the moves that have them.
   package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {
       settled = min(settled, common)
       let taken = takeBack(game.cells.count - common)
-      // Plays the sound of a refusal, then the bars of the removed moves backwards.
+      // Play the sound of a refusal, then the bars of the removed moves backwards.
       submit([.refused] + Array(repeating: .undone, count: taken.count))
     }
     let known = Tempo.slots(times)

@@ -29,7 +29,7 @@ package final class GameSession {
   package private(set) var undone: [Cell] = []
   /// Whether music that begins by itself (echoes, the music after the end) is composed but not played, because another piece plays.
   package var isResting = false
-  /// The audible voices: while the window is hidden, the player's choice may be only the bass or none.
+  /// The audible voices. While the window is hidden, the player may have chosen only the bass, or none.
   package enum Voices: Sendable, Hashable {
     case all, bass, none
   }
@@ -55,13 +55,15 @@ package final class GameSession {
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// The frames in the record of a resumed game from earlier runs of the program, so that the record's frames keep increasing.
+  /// Frames to be added to a frame of this run to get its frame in the record: in a resumed game the frames of the earlier runs, else 0. So
+  /// the record's frames keep increasing.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the game in seconds; `nil` without clocks.
   package internal(set) var clockSeconds: Int?
   var isClockLow = false
-  /// The remaining milliseconds of clocks kept by a server; shown and heard, but not enforced here.
+  /// Returns a side's remaining milliseconds by the clock of a server. This time is shown, and the music warns of it, but only the server
+  /// ends the game.
   package var clocksElsewhere: ((Player) -> Int?)?
 
   /// Creates a session; silent until `open`.
@@ -103,7 +105,7 @@ package final class GameSession {
   /// Whether the music after the end of the game is still being played.
   package var isClosing: Bool { conductor.music.isClosing }
 
-  /// Passes the players to the conductor. Bars of a side that replies in time with the score are as long as its replies need.
+  /// Passes the players to the conductor, and the voices of the computer opponents for whose replies the music chooses the times.
   private func seatPlayers() {
     let answering = Player.allCases.filter { !participants[$0].isHuman }
     conductor.music.autoReplyVoices =
@@ -125,7 +127,7 @@ package final class GameSession {
       game = record.game
       times = game.cells.indices.map { record.times(ofMove: $0) }
       resumed = record
-      // A resumed game keeps its remaining time.
+      // The remaining time of the resumed game follows from `clockSeconds` and the recorded times.
       clockSeconds = record.clockSeconds
       generations = Array(repeating: nil, count: game.cells.count)
       // In the record one second of silence stands for the time between the two runs of the program.
@@ -153,7 +155,7 @@ package final class GameSession {
     participants = players
   }
 
-  /// Plays a cell for the local person to move. Returns whether it was played; if not, a sound of refusal is played.
+  /// Plays a cell for the local person whose turn it is. Returns whether the move was played; if not, plays the sound of a refusal.
   @discardableResult
   package func play(_ cell: Cell) -> Bool {
     guard acceptsMove else {
@@ -248,7 +250,7 @@ package final class GameSession {
 
   private var pliesToUndo: Int {
     let moves = game.cells.count
-    // With clocks there is no undo, because time cannot be given back; nor in a network match, because the opponent would have to agree.
+    // With clocks there is no undo, because time cannot be given back. In a network match the opponent would have to agree.
     guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
     var side = game.mover(ofMove: moves)
     for count in 1...moves {
@@ -258,7 +260,8 @@ package final class GameSession {
     return 0
   }
 
-  /// The earliest next downbeat, 10 ms after the last downbeat: at the same frame it would cancel the last downbeat before that sounds.
+  /// The earliest time of the next downbeat, 10 ms after the last downbeat. At the same frame the new bar would cancel the last downbeat
+  /// before that sounds.
   private var earliestDownbeat: Tick {
     guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)
@@ -267,7 +270,8 @@ package final class GameSession {
   @discardableResult
   func mark(_ cell: Cell, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
-      // Play on a copy: composing yields the frame of the move, and the clock of the side to move is read at that frame.
+      // Play on a copy: `submit` determines the frame of the move, and the mover's clock is read at that frame, while `game` still has the
+      // mover's turn.
       var next = game
       try next.play(cell)
       let events = submit(
@@ -360,7 +364,7 @@ package final class GameSession {
 // MARK: - Clocks
 
 extension GameSession {
-  /// When a side has fewer milliseconds left than this, the music warns of it, and clocks show tenths of a second.
+  /// With fewer milliseconds left than this, the music warns the side to move, and clocks show tenths of a second.
   private static let lowMilliseconds = 10_000
 
   /// A side's remaining milliseconds, at least 0; `nil` without clocks. Clocks start with the first move.
@@ -386,7 +390,7 @@ extension GameSession {
   private func clockChange(at now: Tick) -> Double? {
     guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
     let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
-    // At least 0.02 s, since the clock advances by audio blocks.
+    // At least 0.02 s, since the session's time advances in audio blocks of about this length.
     return max(0.02, Double(left % unit + 1) / 1_000)
   }
 

@@ -6,9 +6,9 @@ package struct SoundPort {
   package var now: () -> Tick
   /// Sends events to the audio thread.
   package var post: ([ScoreEvent]) -> Void
-  /// Returns the batches, since the last call, that were posted too late and were therefore delayed by the engine.
+  /// Returns the batches of events that the engine has delayed since the last call, because they were posted too late.
   package var takeLate: () -> [LateBatch]
-  /// How long before their frames events must be posted: two blocks of the device plus the jitter of the main loop.
+  /// The time before its frame at which an event must be posted: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick
 
   package init(

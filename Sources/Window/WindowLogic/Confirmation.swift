@@ -6,7 +6,7 @@ struct Confirmation: Sendable {
 
   private static let seconds = 6.0
 
-  /// Returns the effects of an intent if it repeats the last one in time, else the question as a message.
+  /// Returns `effects` if the player repeats `intent` within `seconds`, else the question as a message.
   mutating func confirm(_ intent: Intent, _ question: Phrase, at now: Double, _ effects: [Effect]) -> [Effect] {
     let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
     asked = isSecond ? nil : (intent, now + Confirmation.seconds)

@@ -22,7 +22,7 @@ package enum Effect: Sendable, Hashable {
   case begin(GameSetup, from: VariantState)
   /// Show a match in its current state on the board.
   case join(JoinedMatch)
-  /// Update the board to the moves of the match, with their times from its log: play missing moves, take back unconfirmed ones.
+  /// Update the board to the moves of the match, with the times in the match's log: play missing moves, take back unconfirmed moves.
   case syncBoard([Cell], times: [Int64])
   /// Play the sound for an opponent or server that became absent (`true`) or returned.
   case away(Bool)
@@ -58,7 +58,7 @@ package enum Effect: Sendable, Hashable {
   /// Handle an intent about other music than the running game's.
   case music(Intent)
   case mute(Bool)
-  /// Change the volume by some decibels, without changing the setting; 0 restores it.
+  /// Change the volume by some decibels, without changing the setting; 0 restores the volume of the setting.
   case fade(Double)
   case screenshot, quit
 }

@@ -2,11 +2,13 @@ import Base
 import ClientModel
 import MatchProtocol
 
-/// Collects the finished games of a tournament from the server to save them: for each player the games played as X.
+/// Collects all finished games of a tournament from the server, to save them. Requests for each player only the games played as X, so that
+/// each game arrives once.
 struct GameCollection: Sendable {
   private let code: String
-  /// The requests that are still to be sent, and the number of sent requests that have no answer yet.
+  /// The requests that are still to be sent.
   private var waiting: [TournamentOrder]
+  /// The number of sent requests that have no answer yet.
   private var unanswered = 0
   private var asksAt = -Double.infinity
   private var found: [MatchID: MatchState] = [:]

@@ -6,13 +6,14 @@ import TicTacToe
 
 /// The connection to a server, and the player's state on it: in the lobby, in the queue, or in a room of this player.
 struct LobbyModel: Sendable {
-  /// The state of the window outside of the lobby that the lobby needs.
+  /// The parts of the window's state outside of the lobby that the lobby reads.
   struct Context {
     var page: SceneName
     var now: Double
     var preferences: WindowState.Preferences
-    /// Whether a match is on the board, and whether this player plays it.
+    /// Whether a match is on the board.
     var hasMatch: Bool
+    /// Whether this player plays the match on the board and the match is not over.
     var isPlaying: Bool
   }
 
@@ -22,7 +23,7 @@ struct LobbyModel: Sendable {
   private(set) var server = (address: "", isHosting: false)
   /// Whether the server closed the connection because the player connected elsewhere.
   private(set) var isReplaced = false
-  /// When the connection was lost; `nil` once the match is up to date again.
+  /// The time at which the connection was lost; `nil` once the board has the current state of the match again.
   private(set) var lostAt: Double?
   /// The next step after logging in.
   private(set) var destination: Destination?
@@ -32,12 +33,12 @@ struct LobbyModel: Sendable {
   private(set) var wanted: MatchID?
   /// The code of the room in which the match was made; spectators of the match need it.
   private(set) var code: String?
-  /// The number of requested rooms that the server has not confirmed yet. Once confirmed, all except the newest are closed; if
-  /// `dropsLast`, the newest too, because the player has done something else since.
+  /// `count`: the requested rooms that the server has not confirmed yet. On confirmation each room is closed, except the room requested
+  /// last. `dropsLast`: whether the last room is closed too, because the player has done something else since.
   private var openings = (count: 0, dropsLast: false)
-  /// Whether the network page opens once the connection is made; any later action cancels that.
+  /// Whether the network page opens when the connection is made; the player's next action prevents this.
   private var opensPage = false
-  /// The phase `queued` or `room` in which the connection was lost.
+  /// The phase, `queued` or `room`, that the loss of the connection interrupted; `nil` for other phases.
   private var waitedIn: NetworkModel.Phase?
   private var listedAt = -Double.infinity
   /// When the player began to wait for an opponent; `nil` if the player does not wait.
@@ -48,12 +49,12 @@ struct LobbyModel: Sendable {
   /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
 
-  /// The matches in the server's welcome for which no event has arrived yet.
+  /// The matches that the server listed at the login and of which no event has arrived yet.
   private var announced: Set<MatchID> = []
   /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether an interrupted match is being resumed, also if the page was opened with the URL of the match's room.
+  /// Whether an interrupted match is being resumed. With the URL of a room, whether the player's interrupted match is on the room's server.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -313,7 +314,7 @@ struct LobbyModel: Sendable {
     return tell(reason, in: context)
   }
 
-  /// Notes a match whose players are not known yet.
+  /// Notes a match that this player is about to play and whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }
 
   /// Updates the lobby because a match was put on the board.

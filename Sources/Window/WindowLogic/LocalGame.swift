@@ -78,7 +78,7 @@ struct LocalGame: Sendable {
     }
     silentSince = nil
     gamesHeard += 1
-    // X goes through levels 3 to 6; O takes the next level after four games.
+    // X has the levels 3 to 6 in turn; O has the next level after every four games.
     let levels = [3, 4, 5, 6]
     return [beginToListen(x: levels[gamesHeard % 4], o: levels[(gamesHeard / 4 + 3) % 4])]
   }

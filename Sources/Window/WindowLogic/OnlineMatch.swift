@@ -22,7 +22,8 @@ struct OnlineMatch: Sendable {
   private var isAway = false
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   private var isCalledOff = false
-  /// When this window first saw the current turn, the end of the match, or a request for a rematch.
+  /// The current turn, and the time at which this window first saw it. After the end `ply` is negative and changes with each request for a
+  /// rematch.
   private var turnSince: (ply: Int, at: Double)
 
   /// Seconds after the end of a match, or after one side has asked for a rematch, in which the server accepts a rematch.
@@ -71,7 +72,7 @@ struct OnlineMatch: Sendable {
   /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropSentMove() { (sent, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. A turn that began without a connection counts from the loss of the connection.
+  /// Updates the board to the state of the match. If a turn began while the connection was lost, its time counts from the loss.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
@@ -96,7 +97,7 @@ struct OnlineMatch: Sendable {
     return effects + next.effects
   }
 
-  /// Plays the premove if its ply comes next after `moves`; drops the premove if it is not allowed there or its ply has passed.
+  /// Plays the premove if its ply comes next after `moves`. Drops the premove if the rules forbid the move or its ply has passed.
   private mutating func playPremove(_ view: MatchView, after moves: [Cell]) -> (cell: Cell?, effects: [Effect]) {
     guard let next = premove else { return (nil, []) }
     if view.state.phase == .over || moves.count > next.ply {
@@ -178,7 +179,7 @@ struct OnlineMatch: Sendable {
     return left > 0 ? Int(left.rounded(.up)) : nil
   }
 
-  /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
+  /// The match for the board page; `milliseconds` is the time of the client's clock, `seconds` the time given to `step`.
   func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel?
   {
     guard let view, view.state.players != nil else { return nil }

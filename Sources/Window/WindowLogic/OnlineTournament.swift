@@ -18,7 +18,8 @@ struct OnlineTournament: Sendable {
   private var startsIn = 0
   /// The games that are being collected to be saved.
   private var collection: GameCollection?
-  /// The last wins of the first three players: the games that are requested, and the games that have arrived; `nil` before the end.
+  /// The last wins of the first three players: the requested games (`awaited`), and the games that have arrived (`found`); `nil` before the
+  /// end.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
   /// Seconds between the end of a game and the request for the next game.
@@ -32,7 +33,8 @@ struct OnlineTournament: Sendable {
   /// Stores when the tournament that is being made begins.
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
-  /// Stores the newest state of the tournament; returns a message if the tournament ended or paused this player.
+  /// Stores the newest state of the tournament. Returns a message if the tournament has ended or has paused this player, or the order that
+  /// starts the tournament that this player has made.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")
@@ -84,7 +86,8 @@ struct OnlineTournament: Sendable {
 
   mutating func answered(_ rows: [JSONObject], more: Int64?) { collection?.answered(rows, more: more) }
 
-  /// After a refused request for games asks again later if `isPassing`, else gives up collecting and returns `false`.
+  /// Handles a refused request for games: repeats the request later if the reason is temporary (`isPassing`), else gives up collecting.
+  /// Returns `isPassing`.
   mutating func gamesRefused(_ order: TournamentOrder, isPassing: Bool, at now: Double) -> Bool {
     if isPassing { collection?.refused(order, at: now) } else { collection = nil }
     return isPassing
@@ -98,7 +101,7 @@ struct OnlineTournament: Sendable {
     return wins.map { .command(.watch($0.m, code: nil)) }
   }
 
-  /// Stores a finished game; once the last wins of the first three have arrived, plays their mottos, that of the first place last.
+  /// Stores a finished game. Once the last wins of the first three have arrived, plays their mottos, the motto of the first place last.
   mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
     let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
     if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {
@@ -108,7 +111,8 @@ struct OnlineTournament: Sendable {
     return collection?.take(state) == true ? forgets : []
   }
 
-  /// Stops waiting for a game whose motto was to be played; `nil` if the game was not awaited.
+  /// Stops waiting for a game whose motto was to be played, and plays the other mottos if this was the last awaited game; `nil` if the game
+  /// was not awaited.
   mutating func drop(_ m: MatchID) -> [Effect]? {
     guard let index = mottos?.awaited.firstIndex(where: { $0.m == m }) else { return nil }
     mottos?.awaited.remove(at: index)
@@ -132,7 +136,7 @@ struct OnlineTournament: Sendable {
     return model
   }
 
-  /// The tournament for its page; `milliseconds` is the client's clock.
+  /// The tournament for its page; `milliseconds` is the time of the client's clock.
   func model(client milliseconds: Int64) -> TournamentModel? {
     guard let view else { return nil }
     let notice = view.notice

@@ -5,7 +5,8 @@ import TicTacToe
 struct SeriesScore: Sendable {
   /// The wins of the player who is X now and of the player who is O now.
   private(set) var wins = BoardModel.Numbers()
-  /// The outcome of the game on the board that `wins` includes; `nil` before the game has ended.
+  /// The outcome, as counted in `wins`, of the game on the board: `nil` before the game has ended, `.some(nil)` if it ended without an
+  /// outcome.
   private var counted: Outcome??
 
   /// Prepares for the next game. Other players start from zero; the same players may have swapped sides.
@@ -14,7 +15,7 @@ struct SeriesScore: Sendable {
     counted = nil
   }
 
-  /// Counts the end of the game, or no longer counts it after an undo. Returns whether the end was counted now.
+  /// Counts the end of the game, or takes the count back after an undo. Returns whether the end was counted now.
   mutating func count(_ game: Game) -> Bool {
     let outcome = game.end.map { $0.outcome }
     guard outcome != counted else { return false }

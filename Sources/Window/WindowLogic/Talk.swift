@@ -6,8 +6,9 @@ import MatchProtocol
 /// The chat of the match on the board, and the chat settings that the server stores: mute and blocked players.
 struct Talk: Sendable {
   private(set) var model = TalkModel()
-  /// Whether chat is muted, and the blocked players, as stored by the server.
+  /// Whether chat is muted, as stored by the server.
   private var isQuiet = false
+  /// The blocked players, as stored by the server.
   private var blocked: Set<String> = []
   /// The last reported opponent.
   private var reported = ""
@@ -33,7 +34,8 @@ struct Talk: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Handles an intent in a match. If not `isOnline`, the server gets the intent's command after reconnecting.
+  /// Handles an intent about the chat of a match. If `isOnline` is `false`, the command reaches the server after the client has
+  /// reconnected.
   mutating func answer(_ intent: Intent, in m: MatchID, isOnline: Bool) -> [Effect] {
     let later: [Effect] = isOnline ? [] : [.say("\(.sentLater)")]
     switch intent {

@@ -17,8 +17,9 @@ package struct LetterGame: Sendable, Hashable {
   package internal(set) var draft: Letter?
   /// A letter that was not accepted because its moves contradict this game.
   var other: Letter?
-  /// The number of moves of `letter` that the board shows, and the time at which the board shows the next move.
+  /// The number of moves of `letter` that the board shows.
   var shown: Int
+  /// The time at which the board shows the next move of `letter`.
   var nextAt: Double
 
   init(_ entry: LetterBox.Entry, shown: Int, at now: Double) {
@@ -27,7 +28,7 @@ package struct LetterGame: Sendable, Hashable {
     nextAt = now + LetterGame.interval
   }
 
-  /// Seconds between moves that the player has not seen yet and that are played one by one.
+  /// Seconds between two of the moves that the player has not seen yet, which are played one by one.
   static let interval = 1.2
   /// The maximum number of moves that are played one by one when a letter is opened; earlier moves are shown at once.
   static let heard = 12
@@ -84,7 +85,7 @@ extension WindowState {
     return piece
   }
 
-  /// The match id from which the music of the game is seeded, as the music of a network match is.
+  /// The match id made of a letter's name: its seed is the seed of the game's music, as in a network match.
   private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
 
   /// The title of the window while a game played by links is on the board.

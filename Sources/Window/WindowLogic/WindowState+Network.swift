@@ -11,7 +11,7 @@ extension WindowState {
 
   // MARK: - Requests of the player
 
-  /// Connects to a server given by the command line or the last run.
+  /// Connects to a server; `destination` is the next step after logging in.
   package mutating func connect(
     to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false, newToken: String = ""
   ) -> [Effect] {
@@ -95,7 +95,7 @@ extension WindowState {
     if another { letter = nil }
     guard let m = onlineMatch else { return effects }
     if m.you == nil { effects.append(.command(.unwatch(m.id))) }
-    // An unfinished match stays resumable: only a finished one is forgotten.
+    // Forget only a finished match: an unfinished match stays resumable.
     effects += m.isPlaying ? lobby.hangUp() : [.command(.forget(m.id)), .remember(.matchServer(""))]
     onlineMatch = nil
     talk.end()
@@ -208,7 +208,7 @@ extension WindowState {
     (onlineMatch, letter) = (next, nil)
     lobby.matchBegan()
     if let opponent = next.opponent {
-      // The same opponent: the series continues, with swapped sides if this player's side has changed.
+      // Against the same opponent the series continues, with swapped sides if this player's side has changed.
       series.nextGame(
         samePlayers: opponent == talk.model.opponent, swapped: before.x.isRemote != next.setup.x.isRemote)
       talk.begin(with: opponent)

@@ -8,7 +8,7 @@ extension WindowState {
   /// The tournament that the window follows; `nil` without a connection.
   private var followed: OnlineTournament? { lobby.connection == .none ? nil : tournament }
 
-  /// The tournament for its page; `milliseconds` is the client's clock.
+  /// The tournament for its page; `milliseconds` is the time of the client's clock.
   package func tournament(client milliseconds: Int64) -> TournamentModel? {
     followed?.model(client: milliseconds)
   }
@@ -100,7 +100,7 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  /// Requests what is due: the next game, games to be saved, and on the page of a finished tournament the games of its mottos.
+  /// Requests the next game and the games to be saved if they are due, and on the page of a finished tournament the games of its mottos.
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
     let effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)

@@ -78,8 +78,9 @@ package struct WindowState: Sendable {
   package struct Preferences: Sendable, Hashable {
     /// The player's name; empty without one.
     package var name = ""
-    /// The game for network matches: the one chosen last.
+    /// The clock for matches with strangers, as spelled in the settings.
     package var game = Variant.classic
+    /// The clock for rooms, as spelled in the settings.
     /// The clocks for matches with strangers and friends, as spelled in the settings.
     package var clock = "60+2"
     package var roomClock = "none"
@@ -140,8 +141,7 @@ package struct WindowState: Sendable {
   /// Whether the server closed the connection because the player connected elsewhere.
   package var isReplaced: Bool { lobby.isReplaced }
 
-  /// The players that the page for a new game proposes: those of the local game on the board, or the players chosen last if
-  /// the board shows a match or a puzzle.
+  /// The players that the page for a new game proposes: those of an ordinary local game on the board, else the players chosen last.
   package var offered: GameSetup { mode == .local && today == nil && puzzleRun == nil ? setup : local.home }
 
   /// Whether this player is in an unfinished match.
@@ -150,7 +150,7 @@ package struct WindowState: Sendable {
   /// Whether this player is in an unfinished match and connected, so that no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
-  /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
+  /// The match for the board page; `milliseconds` is the time of the client's clock, `seconds` the time given to `step`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }
@@ -376,7 +376,7 @@ package struct WindowState: Sendable {
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
     guard !board.game.isOver else { return .refused(.gameIsOver) }
     if let onlineMatch { return onlineMatch.agree(intent) }
-    // A draw: two people at one machine have agreed on it in person; computer opponents decline it.
+    // Two people at one machine have agreed on the draw in person. Computer opponents decline a draw.
     guard mode == .local, intent == .offerDraw, setup.isPair else {
       return .refused(mode == .local ? .playsOn : .onlyWatching)
     }
