@@ -33,7 +33,7 @@ package enum Intent: Sendable, Hashable {
   case sleep
   /// Explain each musical sign (the music's answer to, for example, a threat) once more when the sign next sounds.
   case explainAgain
-  /// `today`: play the daily puzzle against the best defence. `shareToday`: share its result as text and picture.
+  /// `today`: play the daily puzzle against the best defence. `shareToday`: share the puzzle's result as text and picture.
   case today, shareToday
   /// `another`: show another puzzle. `sprint`: start a run of as many puzzles as possible in three minutes.
   case another, sprint
@@ -67,9 +67,9 @@ package enum Intent: Sendable, Hashable {
   /// Open a game file by its path: from the list, from the field for paths, or dropped on the window.
   case openGame(path: String)
   case deleteGame(path: String)
-  /// `chooseGame`: show or hide the actions for a game of the list. `nameGame`: edit its name.
+  /// `chooseGame`: show or hide the actions for a game of the list. `nameGame`: edit the name of that game.
   case chooseGame(path: String), nameGame(path: String)
-  /// `renameGame`: give a saved game a name. `playGame`: play its music. `shareSaved`: share its link.
+  /// `renameGame`: give a saved game a name. `playGame`: play the game's music. `shareSaved`: share the game's link.
   case renameGame(path: String, name: String), playGame(path: String), shareSaved(path: String)
   /// `copyGame`: copy the game to the clipboard. `pasteGame`: open the game that the clipboard holds.
   case copyGame, pasteGame
@@ -93,7 +93,7 @@ package enum Intent: Sendable, Hashable {
   case playSign(MusicSign)
   /// Play the music of the game under review, beginning with the bar of the given ply (0 is the opening); `nil` stops the music.
   case replay(fromPly: Int?)
-  /// Play the music of the game under review from the shown ply, or stop it.
+  /// Play the music of the game under review from the shown ply, or stop this music.
   case playAll
   /// Read the score rules again.
   case reloadRules
@@ -131,7 +131,7 @@ package enum Intent: Sendable, Hashable {
 
   // The program
   case screenshot, quit
-  /// Leave the program: a browser returns to the page that it showed before.
+  /// Leave the program: a browser returns to the page that was shown before Alina.
   case leavePage
 }
 

@@ -1,4 +1,4 @@
-/// A message to the player. It is translated when it is shown, so that it follows a change of the language.
+/// A message to the player. A message contains phrases, which are translated only when the message is shown.
 ///
 /// Written as a string with phrases in it: `"\(.savedAs) \(path)"`.
 package struct Message: Sendable, Hashable, ExpressibleByStringInterpolation {

@@ -6,11 +6,11 @@ package enum LetterIntent: Sendable, Hashable {
   case begin
   /// `open`: open a letter by its link. `show`: open a stored game by its number.
   case open(String), show(UInt64)
-  /// Finish the answer on the board and show its link.
+  /// Turn the answer on the board into a letter and show the letter's link.
   case send
-  /// `write`: set the text of the player's last letter. `sign`: set the player's name in it.
+  /// `write`: set the text of the player's last letter. `sign`: set the player's name in that letter.
   case write(String), sign(String)
-  /// `copy`: copy the link of the player's last letter. `share`: share it.
+  /// `copy`: copy the link of the player's last letter. `share`: share that link.
   case copy, share
   /// `list`: list the stored games. `delete`: delete the stored game of this number.
   case list, delete(UInt64)

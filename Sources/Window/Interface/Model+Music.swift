@@ -6,7 +6,7 @@ package enum MusicIntent: Sendable, Hashable {
   case open(String)
   /// Move a dial to a position.
   case turn(dial: Int, to: Int)
-  /// Play an example, or stop it.
+  /// Play an example of the music, or stop the example.
   case hear
   /// Play games with this music.
   case use

@@ -168,9 +168,9 @@ package struct BoardModel: Sendable, Hashable {
   package var score: Numbers?
   /// The state of the connection while an interrupted match is being resumed, else `nil`.
   package var resuming: Message?
-  /// The goal and state of the daily puzzle, if it is on the board.
+  /// The goal and state of the daily puzzle; `nil` if the daily puzzle is not on the board.
   package var today: TodayModel?
-  /// The puzzle on the board, unless it is the daily puzzle.
+  /// The puzzle on the board; `nil` for the daily puzzle and without a puzzle.
   package var puzzle: PuzzleModel?
   /// The network match, if the board shows one.
   package var online: OnlineModel?

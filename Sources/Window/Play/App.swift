@@ -172,7 +172,7 @@ package final class App: PlatformGame {
 
   private var isAway: Bool { isHidden || !hasFocus }
 
-  /// Whether it is the only local player's turn, in a match or in a game that has begun.
+  /// Whether exactly one local person plays and has the turn, in a match or in a game that has begun.
   private var isYourMove: Bool {
     guard session.acceptsMove, let side = session.participants.loneHuman, session.game.turn == side else {
       return false
@@ -243,7 +243,7 @@ package final class App: PlatformGame {
     state.preferences.shownRules = Set(
       [.classic] + settings.shownRules.split(separator: " ").compactMap { Variant(rawValue: String($0)) })
     state.preferences.date = String(services.timeStamp().prefix(10))
-    // The address that a page in a browser uses for its own server.
+    // A page in a browser always connects to its own server. `localhost` only stands for that server where an address is needed.
     state.preferences.server = services.isPage ? "localhost" : settings.server
     state.preferences.matchServer = settings.matchServer
     let board = WindowState.Board(

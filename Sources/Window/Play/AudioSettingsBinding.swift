@@ -78,7 +78,7 @@ final class AudioSettingsBinding {
     setGrand?(wanted == .grand)
   }
 
-  /// Applies the setting for the sound of hidden windows. Only the sound depends on it: clocks and opponents continue.
+  /// Applies the setting for the sound of hidden windows. Only the sound changes in a hidden window: clocks and opponents continue.
   func applyBackground(hidden: Bool) {
     isHidden = hidden
     let settings = screen.settings

@@ -254,7 +254,7 @@ package final class Files {
     }
   }
 
-  /// The game of a file; if it is missing or damaged, `nil` and a notice.
+  /// Reads a game file. If the file is missing or damaged, shows a notice and returns `nil`.
   private func saved(_ path: String) -> Record? {
     guard let bytes = services.files.read(path) else {
       screen.say("\(.unreadable, Message(path))")
@@ -263,7 +263,7 @@ package final class Files {
     return record(from: String(decoding: bytes, as: UTF8.self), in: Message(path))
   }
 
-  /// The game or position in a text; if the text is invalid, `nil` and a notice with the number of the faulty line.
+  /// Parses a game or a position. If the text is invalid, shows a notice with the number of the faulty line and returns `nil`.
   private func record(from text: String, in source: Message) -> Record? {
     do throws(NotationError) { return try Library.record(from: text) } catch {
       screen.say("\(.unreadableLine, source, "\(error.line)")\(english: " \(error.description)", else: nil)")
@@ -299,7 +299,7 @@ package final class Files {
         guard try keeper.change(name, { $0[tag: "Event"] = title }) else {
           return screen.say("\(.unreadable, Message(path))")
         }
-        // Set the title of the running game too, since its next move rewrites the file.
+        // Set the title of the running game too, because its next move writes the file again with that title.
         if name == self.name { self.title = title }
       } catch {
         screen.say("\(.saveFailed)\(error.reason)")
@@ -410,8 +410,8 @@ package final class Files {
 }
 
 extension PlatformServices {
-  /// The path of a file to be exported, and the text that names it to the player. In a browser the file is
-  /// a download, else it is in the data folder.
+  /// `file`: the path of a file to be exported, in the data folder or, in a browser, for a download. `shown`: the text that names the file
+  /// to the player.
   func exportPath(_ name: String, in folder: String = "") -> (file: String, shown: String) {
     if isPage { return ("download/\(name)", name) }
     let path = "\(dataFolder())/\(folder)\(name)"

@@ -65,7 +65,8 @@ final class Letters {
     return nil
   }
 
-  /// Reads the stored game of a letter again, since another window may have changed it, lets `body` change it, and stores it.
+  /// Reads the stored game of a letter again, because another window may have changed the game. Then lets `body` change the game and stores
+  /// the result.
   private func change(_ letter: Letter, _ body: (inout LetterBox) -> LetterBox.Relation) -> LetterNews? {
     let path = path(of: letter.name)
     guard services.files.locks.take(path) else {

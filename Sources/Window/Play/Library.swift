@@ -108,8 +108,8 @@ package struct Library {
     }
   }
 
-  /// The newest games for the list, and whether there are older ones. An unreadable file is listed by its name, so that
-  /// it can be deleted.
+  /// The newest games for the list, and whether there are older games. An unreadable file is listed by its name, so that the player can
+  /// delete the file.
   func entries(atMost limit: Int) -> (games: [GameEntry], hasOlder: Bool) {
     let names = names
     let games = names.prefix(limit).map { name in

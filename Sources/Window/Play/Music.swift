@@ -8,7 +8,7 @@ import TicTacToe
 import Tintinnabuli
 import WindowLogic
 
-/// Plays other music than the running game's: replays, musical signs of the help page, and examples of the player's own music.
+/// Plays other music than the running game's: replays, mottos, musical signs of the help page, and examples of the player's own music.
 final class Music {
   private let sound: SoundOutput
   private let session: GameSession

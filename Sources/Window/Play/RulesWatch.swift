@@ -12,7 +12,7 @@ struct RulesWatch {
   /// Seconds between two checks.
   private static let interval = 0.4
 
-  /// Starts watching a file; `stamp` is its stamp just before it was read.
+  /// Starts watching a file; `stamp` is the file's stamp just before the file was read.
   mutating func watch(_ path: String?, stamp: UInt64?) {
     self.path = path
     read = stamp

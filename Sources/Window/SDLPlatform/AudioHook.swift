@@ -20,7 +20,7 @@ struct HookState {
   var dither = Dither()
   /// Whether the output is discarded, because a clock pulls it instead of a device.
   var isDeaf = false
-  /// The number of frames since the output became inaudible.
+  /// The number of frames since the output became inaudible, at most `restAfter`.
   var unheard = 0
   /// 15 s in frames, in which the longest note dies away. After so many inaudible frames the engine need not compute samples.
   static let restAfter = 15 * 48_000

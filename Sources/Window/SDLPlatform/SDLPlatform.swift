@@ -12,9 +12,9 @@ package final class SDLPlatform {
 
   /// The geometry and clock of a window.
   package struct Options: Sendable {
-    /// The size in window units; reduced to fit the display.
+    /// The width in window units, reduced to fit the display.
     package var width = 1_280
-    /// See `width`.
+    /// The height in window units, reduced to fit the display.
     package var height = 720
     /// The previous geometry, `WIDTHxHEIGHT+X+Y`; used if a display contains it.
     package var place = ""

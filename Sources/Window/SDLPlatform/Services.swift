@@ -4,7 +4,7 @@ import Glibc
 import Screen
 
 extension PlatformServices {
-  /// The services of the real window; those that use SDL must be called on the window's thread.
+  /// The services of the real window. Services that use SDL must be called on the window's thread.
   static func sdl(
     window: OpaquePointer, cursors: Cursors, now: @escaping @Sendable () -> Double
   ) -> PlatformServices {

@@ -17,9 +17,9 @@ extension RootScreen {
     /// The ARIA role: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` for text that is only read.
     package var role: String
     package var name: String
-    /// The state: `on` or `off` for an answer, `disabled`, the value of a slider, or the text of a field.
-    package var state: String
     /// The state: `on` or `off` for an answer of a choice, `disabled`, the value of a slider, or the text of a field.
+    package var state: String
+    /// The position in device pixels.
     package var place: PixelRect
     package var row: Int
     /// The value and bounds of a slider.

@@ -27,7 +27,7 @@ final class PageStack {
   var board: Scene { pages[0].scene }
   var scenes: [Scene] { pages.map { $0.scene } }
 
-  /// Shows a page; for the board, closes all others.
+  /// Shows a page. The board is shown by closing all other pages.
   func show(_ name: SceneName) {
     guard name != self.name else { return }
     if name == .board {

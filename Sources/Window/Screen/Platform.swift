@@ -39,7 +39,7 @@ package enum InputEvent: Sendable, Hashable {
   case key(Key, KeyModifiers, isRepeat: Bool)
   /// Text was typed into a focused field.
   case text(String)
-  /// The text that an input method is composing at the caret; empty when it has finished or was cancelled.
+  /// The text that an input method is composing at the caret; empty once the composition has ended.
   case composing(String)
   case dropped(path: String)
   /// The window got or lost the focus.
@@ -111,9 +111,9 @@ package struct PlatformServices: Sendable {
   package var prefersDark: @Sendable () -> Bool = { false }
   /// Whether the system prefers high contrast.
   package var prefersContrast: @Sendable () -> Bool = { false }
-  /// The system's text size in per cent of the usual one.
+  /// The system's text size in per cent of the usual size.
   package var textPercent: @Sendable () -> Int = { 100 }
-  /// The minimal width and height of controls in points on devices with touch; 0 on others.
+  /// The minimal width and height of controls in points on devices with touch; 0 on devices without touch.
   package var leastTarget = 0.0
   /// Makes the platform call `update` soon. Safe from any thread.
   package var wake: @Sendable () -> Void = {}

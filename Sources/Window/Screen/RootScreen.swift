@@ -21,7 +21,7 @@ package final class RootScreen {
     set { context.onSpeak = newValue }
   }
 
-  /// Called with an answer to a question of the player about the board; without it `onSpeak` is called.
+  /// Called with the answer to a question of the player about the board; if `nil`, `onSpeak` gets the answer.
   package var onReply: ((String) -> Void)? {
     get { context.onReply }
     set { context.onReply = newValue }
@@ -140,17 +140,17 @@ package final class RootScreen {
   /// The number of pages above the board.
   package var depth: Int { pageStack.scenes.count - 1 }
 
-  /// Whether the page is laid out: a frame was drawn since the last change of the scale, the theme, the text size or the language.
+  /// Shows a page. The board is shown by closing all other pages.
   package func show(_ name: SceneName) { pageStack.show(name) }
 
-  /// Whether the size of the page is known, because a frame was drawn since the last change of settings.
+  /// Whether the page is laid out: a frame was drawn since the last change of the scale, the theme, the text size or the language.
   var isMeasured: Bool { measuredFor != nil }
 
   var boardScene: Scene { pageStack.board }
 
   var topScene: Scene { pageStack.scene }
 
-  /// Requests the data that a page shows; called when it opens.
+  /// Requests the data that a page shows; called when the page opens.
   private func ask(for name: SceneName) {
     switch name {
     case .games: onIntent(.listGames)
@@ -261,7 +261,7 @@ package final class RootScreen {
       let focus = context.focus
       setHovered(nil)
       press(key, modifiers, isRepeat: isRepeat)
-      // The space that opens a page must not be typed into its first field.
+      // A space that opens a page must not be typed into the first field of that page.
       if case .character = key { dropsText = context.focus !== focus } else { dropsText = false }
     case .text(let text):
       if !dropsText { _ = context.focus?.typed(text) }
@@ -318,7 +318,7 @@ package final class RootScreen {
   }
 
   private func press(_ key: Key, _ modifiers: KeyModifiers, isRepeat: Bool) {
-    // A held key must not play, press or confirm repeatedly; in a text field it may repeat.
+    // A held key must not play, press or confirm repeatedly. In a text field a held key may repeat.
     if isRepeat, !(context.focus is FieldRow) {
       switch key {
       case .enter, .delete, .backspace, .character(" "), .function: return

@@ -17,7 +17,7 @@ package struct Theme: Sendable, Hashable {
   /// The difference in brightness between middle and corners, in levels of 255.
   package var falloff: Double
 
-  /// The themes to choose from; the first one replaces an unknown name.
+  /// The themes to choose from. The first theme is used if the settings name an unknown theme.
   package static let all = [light, dark, contrast]
 
   /// Warm paper, black ink, red accent.

@@ -77,7 +77,7 @@ final class ViewContext {
   /// Passes announcements to a screen reader.
   var onSpeak: ((String) -> Void)?
 
-  /// Passes answers to the player's questions to a screen reader; without it `onSpeak` gets them.
+  /// Passes answers to the player's questions to a screen reader; if `nil`, `onSpeak` gets the answers.
   var onReply: ((String) -> Void)?
 
   func say(_ text: String?) {

@@ -47,7 +47,7 @@ package final class GameKeeper: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Schedules a record for writing and replaces an older one of the same game.
+  /// Schedules a record for writing, and replaces an older pending record of the same game.
   package func keep(_ wanted: Wanted) {
     state.withLock { state in
       state.running = wanted.name
@@ -92,7 +92,7 @@ package final class GameKeeper: Sendable {
     }
   }
 
-  /// Writes pending records, then changes a saved game; `false` if it cannot be read.
+  /// Writes pending records, then changes a saved game; `false` if the game cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
     flush()
     return try withDisk { () throws(WriteFault) in try store.change(name, body) }

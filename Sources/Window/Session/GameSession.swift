@@ -195,7 +195,7 @@ package final class GameSession {
     } while !game.isOver && !undone.isEmpty && !participants[game.turn].isHuman
   }
 
-  /// Starts the preview of an empty cell, or ends it with `nil`.
+  /// Starts the preview of an empty cell; `nil` ends the preview.
   package func preview(_ cell: Cell?) { submit([.previewed(cell)]) }
 
   // MARK: - Time
@@ -300,7 +300,7 @@ package final class GameSession {
     return (0..<count).compactMap { _ in game.undo() }
   }
 
-  /// Ends the game by agreement or a remote decision; without effect if it is over.
+  /// Ends the game by agreement or a remote decision; without effect if the game is over.
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()

@@ -34,12 +34,12 @@ package struct GameStore: Sendable {
     return String(path.dropFirst(folder.count + 1).dropLast(GameStore.suffix.count))
   }
 
-  /// Locks a name for this window; `false` if another window has it.
+  /// Locks a name for this window; `false` if another window holds the lock.
   package func take(_ name: String) -> Bool { files.locks.take("\(folder)/\(name)") }
 
   package func release(_ name: String) { files.locks.release("\(folder)/\(name)") }
 
-  /// Locks a name for a new file; `false` if the file exists or another window has the name.
+  /// Locks a name for a new file; `false` if the file exists or another window holds the lock.
   package func takeNew(_ name: String) -> Bool { files.read(path(of: name)) == nil && take(name) }
 
   private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
@@ -49,7 +49,7 @@ package struct GameStore: Sendable {
     try files.write(path(of: name), Array(record.text.utf8))
   }
 
-  /// Saves a game. Marks it as unfinished, or removes its marker if it is over or not resumable.
+  /// Saves a game. Marks the game as unfinished, or removes the marker of a game that is over or not resumable.
   package func save(_ record: Record, as name: String, isResumable: Bool) throws(WriteFault) {
     try save(record, as: name)
     if record.game.isOver || !isResumable {
@@ -59,7 +59,7 @@ package struct GameStore: Sendable {
     }
   }
 
-  /// Changes a saved game; `false` if it cannot be read.
+  /// Changes a saved game; `false` if the game cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
     guard let text = files.read(path(of: name)), var record = try? GameStore.record(text) else { return false }
     body(&record)
@@ -87,7 +87,7 @@ package struct GameStore: Sendable {
 
   /// The newest unfinished game that no other window plays, with its name; `nil` if there is none.
   ///
-  /// Copies an unreadable game, removes the marker file that names it as unfinished, and throws `Damaged`.
+  /// If the game is unreadable, copies its file, removes its marker file, and throws `Damaged`.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
     let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }

@@ -14,7 +14,7 @@ final class MoveSearch {
   /// Starts the search.
   /// - Parameter workers: Runs work on another thread. If `nil`, `step` does the work.
   init(_ player: MachinePlayer, about game: Game, seed: UInt64, on workers: GameSession.Workers?) {
-    // Seeded with the game's seed and the ply, so that the opponent plays the same move again after an undo.
+    // The game's seed and the ply seed the generator, so that the opponent plays the same move again after an undo.
     let generator = SplitMix64(seed: seed, index: UInt64(game.state.plies))
     guard let workers else {
       thought = player.thought(about: game, generator)
@@ -39,6 +39,6 @@ final class MoveSearch {
     thought = nil
   }
 
-  /// The move, once found.
+  /// The move; `nil` until the search has found a move.
   var result: Cell? { answer.cell.withLock { $0 } }
 }

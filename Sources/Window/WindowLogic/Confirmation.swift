@@ -1,6 +1,6 @@
 import Interface
 
-/// Asks the player to confirm an action by repeating it within some seconds.
+/// Asks the player to confirm an action: the player must repeat the action within some seconds.
 struct Confirmation: Sendable {
   private var asked: (intent: Intent, until: Double)?
 

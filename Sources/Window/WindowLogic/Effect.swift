@@ -14,7 +14,7 @@ package enum Effect: Sendable, Hashable {
   case touch(Square, Player)
   /// Play the sound of a refused action.
   case refuse
-  /// Play the tone of a cell under pointer or focus; `nil` ends it.
+  /// Play the tone of a cell under pointer or focus; `nil` ends the tone.
   case preview(Cell?)
   case undo, redo
   /// End the game other than by a move.
@@ -29,7 +29,7 @@ package enum Effect: Sendable, Hashable {
   /// Connect, with a token that the player has entered, or an empty one.
   case connect(ServerAddress, newToken: String)
   case hangUp
-  /// Start a server on this machine for the local network and connect to it.
+  /// Start a server on this machine for the local network and connect to that server.
   case host(Destination)
   /// Share the page's URL followed by a path.
   case share(String)
@@ -63,7 +63,7 @@ package enum Effect: Sendable, Hashable {
   case screenshot, quit
 }
 
-/// The game that a player in one of the first three places of a tournament won last; its music ends with the player's motto.
+/// The game that a player in one of the first three places of a tournament won last; the music of this game ends with the player's motto.
 package struct Motto: Sendable, Hashable {
   package var place: Int
   package var state: MatchState

@@ -39,7 +39,7 @@ struct GameCollection: Sendable {
     return next.map { .command(.tournament($0)) }
   }
 
-  /// Stores a game if it is a finished game of the tournament; returns whether it is.
+  /// Stores a finished game of the tournament; returns `false` for any other match.
   mutating func take(_ state: MatchState) -> Bool {
     guard state.terms.tournament == code, state.phase == .over else { return false }
     found[state.id] = state

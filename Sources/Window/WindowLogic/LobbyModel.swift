@@ -29,9 +29,9 @@ struct LobbyModel: Sendable {
   private(set) var destination: Destination?
   /// The match that this player is about to play, or this player's room, which becomes a match.
   private(set) var pendingMatch: MatchID?
-  /// The match that the player wants to watch, until it is on the board.
+  /// The match that the player wants to watch, until that match is on the board.
   private(set) var wanted: MatchID?
-  /// The code of the room in which the match was made; spectators of the match need it.
+  /// The code of the room in which the match was made; spectators of the match need the code.
   private(set) var code: String?
   /// `count`: the requested rooms that the server has not confirmed yet. On confirmation each room is closed, except the room requested
   /// last. `dropsLast`: whether the last room is closed too, because the player has done something else since.
@@ -106,7 +106,8 @@ struct LobbyModel: Sendable {
   /// Notes that a new local game takes the board.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
-  /// Notes that the first event of a match, or the news that the match is lost, has arrived.
+  /// Notes that the first event of a match has arrived, or the news that the match is lost: the board need not wait for this match any
+  /// more.
   mutating func heardOf(_ m: MatchID) {
     announced.remove(m)
     if announced.isEmpty { holdsBoard = false }
@@ -228,7 +229,7 @@ struct LobbyModel: Sendable {
     return [.command(.create(terms))]
   }
 
-  /// Replaces the player's room by one with the game and clock that are chosen now.
+  /// Replaces the player's room by a room with the game and clock chosen now.
   mutating func reopenRoom(_ preferences: WindowState.Preferences) -> [Effect] {
     let code = code
     defer { self.code = code }

@@ -10,11 +10,11 @@ struct OnlineMatch: Sendable {
   let you: Player?
   /// The players as the board names them, and the game.
   let setup: GameSetup
-  /// The state of the match; `nil` after a new connection until the server has sent it.
+  /// The state of the match; `nil` after a new connection until the server has sent the state.
   private(set) var view: MatchView?
-  /// The move that this player has sent; it may still be missing in `view`, which is the state at the last event.
+  /// The move that this player has sent. The move may still be missing in `view`, which is the state at the last event.
   private var sent: (ply: Int, cell: Cell)?
-  /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
+  /// The move that is played as soon as the opponent has moved, and the only ply at which this move may be played.
   private var premove: (ply: Int, cell: Cell)?
   /// The number of moves whose times were passed to the music.
   private var timesTold: Int
@@ -76,7 +76,7 @@ struct OnlineMatch: Sendable {
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
-    // Include the requests for a rematch in `turn`: each one starts a new time limit.
+    // Include the requests for a rematch in `turn`: each request starts a new time limit.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }

@@ -6,8 +6,8 @@ import TicTacToe
 
 /// The state of the window as a value: the game on the board, the connection, and the permitted actions.
 ///
-/// A state machine: `step` takes an intent, a network event or a tick and returns effects, which the caller executes. It uses no
-/// SDL, files, clock or locks. Every intent in every state causes an effect or a message to the player.
+/// A state machine: `step` takes an intent, a network event or a tick and returns effects, which the caller executes. SDL, files, clocks
+/// and locks are left to the caller. Every intent in every state causes an effect or a message to the player.
 package struct WindowState: Sendable {
   /// The kind of game on the board.
   package enum Mode: Sendable, Hashable {
@@ -78,11 +78,11 @@ package struct WindowState: Sendable {
   package struct Preferences: Sendable, Hashable {
     /// The player's name; empty without one.
     package var name = ""
-    /// The clock for matches with strangers, as spelled in the settings.
+    /// The game for network matches: the game chosen last.
     package var game = Variant.classic
-    /// The clock for rooms, as spelled in the settings.
-    /// The clocks for matches with strangers and friends, as spelled in the settings.
+    /// The clock for matches with strangers, as spelled in the settings.
     package var clock = "60+2"
+    /// The clock for rooms, as spelled in the settings.
     package var roomClock = "none"
     /// The address of the server: in a browser the page's own server, else the server used last.
     package var server = ""

@@ -1,4 +1,4 @@
-// Not indented, because indentation would add four spaces to each line of the literal.
+// The literal is not indented, because swift-format would indent each of its lines by four spaces.
 // swift-format-ignore-file
 
 extension Words {

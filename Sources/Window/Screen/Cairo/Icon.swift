@@ -7,7 +7,7 @@ package enum Icon {
     precondition(size >= 16, "an icon of \(size) pixels")
     let buffer = PixelBuffer(width: size, height: size)
     let theme = Theme.light
-    // No grain in small icons: it would look like dirt.
+    // Draw no grain in small icons, where grain would look like dirt.
     Paper(color: theme.paper, grain: size >= 128 ? 0.5 : 0, falloff: 14).fill(buffer.bitmap)
     let canvas = Canvas(buffer.bitmap)
     let s = Double(size)

@@ -6,7 +6,7 @@ package typealias Surface = Bitmap
 /// Owns the memory of a bitmap with its apron, such as the picture of a window.
 package final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
-  /// The bitmap, valid while the buffer lives; use `withExtendedLifetime` if nothing else holds it.
+  /// The bitmap, valid while the buffer lives; use `withExtendedLifetime` if nothing else holds the buffer.
   package let bitmap: Bitmap
 
   /// Allocates `width` × `height` visible pixels, both at least 1, all black.

@@ -14,7 +14,7 @@ final class Typeface {
   private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
   private var cache: [TextKey: Block] = [:]
 
-  /// Whether the typeface's files were found; otherwise the system's serif font replaces it.
+  /// Whether the typeface's files were found; otherwise the system's serif font replaces the typeface.
   let isGenuine: Bool
 
   init() {

@@ -176,7 +176,7 @@ struct MarkStrokes: Sendable {
 extension MarkStrokes {
   init(_ player: Player, seed: Int) { self = player == .x ? .x(seed: seed) : .o(seed: seed) }
 
-  /// The mark of a cell. Its shape is seeded with the cell's index, so that it is the same at each redraw.
+  /// The mark of a cell. The cell's index seeds the shape, so that each redraw gives the same shape.
   init(_ player: Player, in cell: Cell) { self.init(player, seed: cell.index * 7 + (player == .x ? 1 : 2)) }
 
   /// The large mark over one of the nine boards of Ultimate.

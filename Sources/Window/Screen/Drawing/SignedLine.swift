@@ -1,6 +1,6 @@
 /// A line of text with ♯ and ♭, which the typeface lacks: pieces of text, and gaps in which the signs are drawn as paths.
 struct SignedLine<Piece> {
-  /// The pieces with their x offsets; at least one, possibly empty.
+  /// The pieces with their x offsets. There is at least one piece, which may be empty.
   private(set) var pieces: [(piece: Piece, x: Double)] = []
   private(set) var width = 0.0
   /// The signs with the x offsets of their left edges.
@@ -10,7 +10,7 @@ struct SignedLine<Piece> {
   /// The width of a sign in em.
   private static var advance: Double { 0.34 }
 
-  /// Splits a text at its signs; `make` lays out a piece and `width` measures it.
+  /// Splits a text at its signs; `make` lays out a piece and `width` measures the piece.
   init(_ text: String, size: Double, make: (String) -> Piece, width measure: (Piece) -> Double) {
     self.size = size
     var run = ""

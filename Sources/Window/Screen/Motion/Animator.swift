@@ -74,7 +74,7 @@ package final class Animator {
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,
     completion: ((_ finished: Bool) -> Void)? = nil
   ) {
-    // Nothing to do if the number is at the target or already moving to it.
+    // Do nothing if the number is at the target or already moves there.
     if completion == nil {
       let last = runs.lazy.flatMap { $0.tracks }.last { $0.motion === motion }
       if last?.target ?? motion.value == target { return }
@@ -89,7 +89,7 @@ package final class Animator {
     motion.value = value
   }
 
-  /// Removes a number from all animations; it keeps its value.
+  /// Removes a number from all animations; the number keeps its value.
   package func stop(_ motion: Motion) {
     for index in runs.indices where runs[index].tracks.contains(where: { $0.motion === motion }) {
       runs[index].tracks.removeAll { $0.motion === motion }

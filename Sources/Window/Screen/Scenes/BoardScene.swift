@@ -20,7 +20,7 @@ final class BoardScene: Scene {
   /// The buttons that have moved to the menu: for 0 none, for 1 those that move first, for 2 all that may move.
   private var compactness = 0
   private let hintTimer = Motion(0)
-  /// Whether a hint was requested and its search has not finished.
+  /// Whether a hint was requested and the search for the hint has not finished.
   private var awaitsHint = false
   /// The button that was pressed and is still under the pointer.
   private unowned(unsafe) var pressed: TextButton?
@@ -273,7 +273,7 @@ final class BoardScene: Scene {
   /// The number of unread chat lines; 0 if the chat is visible beside the board.
   private var unread: Int { talkColumn.isHidden ? context.pages.talk.unread : 0 }
 
-  /// Updates the chat beside the board, or the button that opens it.
+  /// Updates the chat beside the board, or the button that opens the chat.
   override func contentChanged() {
     if refreshButtons() || !talkColumn.isHidden && shownTalk != context.pages.talk { relay() }
   }

@@ -93,7 +93,7 @@ final class LetterScene: PageScene {
     if words.text != model.words { send(.letter(.write(words.text))) }
   }
 
-  /// Writes the fields into the letter before its link is copied or shared, or another page opens.
+  /// Writes the fields into the letter before the letter's link is copied or shared, or another page opens.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .letter(.copy), .letter(.share), .show: write()

@@ -70,7 +70,7 @@ final class NetworkScene: PageScene {
     fill()
   }
 
-  /// Replaces the player's room by a new one after its game or clock was changed.
+  /// Replaces the player's room by a new room after the player has changed the game or the clock.
   private func reopenRoom() { if context.pages.network.phase.isRoom { send(.openRoom) } }
 
   private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
@@ -213,7 +213,7 @@ final class NetworkScene: PageScene {
     }
   }
 
-  /// The address that a page in a browser uses for its own server.
+  /// The address that stands for the page's own server in a browser, which connects to no other server.
   private static let ownServer = "localhost"
 
   private static func clockNames(_ context: ViewContext) -> [String] {

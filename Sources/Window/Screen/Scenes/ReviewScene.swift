@@ -281,7 +281,7 @@ final class ReviewScene: Scene {
   }
 }
 
-/// The plies of a game on a line, each with its mark; can be dragged or stepped through.
+/// A line with the plies of a game, each with its mark. The player drags a note head along the line.
 final class ScrubberView: View {
   private let marks: [Player]
   var mistakes: [Bool] {

@@ -9,7 +9,7 @@ final class SettingsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let settings = context.settings
-    /// A choice among values of a setting. `shown` is the value in use, if it differs from the setting.
+    /// A choice among values of a setting. `shown` is the value in use, if that value differs from the setting.
     func choice<T: SettingValue>(
       _ caption: Phrase, _ options: [(T, String)], _ setting: Setting<T>, shown: T? = nil
     ) -> ChoiceRow {
@@ -82,7 +82,7 @@ final class SettingsScene: PageScene {
 }
 
 extension ViewContext {
-  /// The score rules to choose from with their titles; rule files are shown by name.
+  /// The score rules to choose from, each with a title; the title of a rule file is its name.
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
     let (chosen, own) = (settings.scoreRules, settings.ownMusic)

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The page of a tournament: a form to make or enter one, then its code and link, its table and its result.
+/// The page of a tournament: a form to make or enter a tournament, then the code, link, table and result of the tournament.
 ///
 /// The organiser's page on a wide screen is meant for a projector: link and time on the left, the table on the right.
 final class TournamentScene: PageScene {
@@ -137,7 +137,7 @@ final class TournamentScene: PageScene {
     column.isCentered = false
     side.isCentered = false
     let isLinkFirst = model.phase == .waiting
-    // At the end no link is shown: its column shows the first three instead.
+    // At the end no link is shown. The column of the link then shows the first three players.
     let podium = isWide && model.phase == .over ? 3 : 0
     // Empty `side` before `column` gets its rows: a row must leave its former column first.
     if !isWide { side.set([]) }
@@ -146,7 +146,7 @@ final class TournamentScene: PageScene {
     if isWide { side.set(head + link + rows.prefix(podium)) }
   }
 
-  /// The code, the link and its QR code.
+  /// The rows of the code, the link and the link's QR code.
   private func linkRows(_ model: TournamentModel) -> [PageRow] {
     let path = "t/\(model.code)"
     let network = context.pages.network

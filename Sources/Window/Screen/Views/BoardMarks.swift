@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The large marks over Ultimate's won boards, and the line through three of them.
+/// The large marks over Ultimate's won boards, and the line through three won boards in a row.
 final class BoardMarks: View {
   private var winners: [Player?] = Array(repeating: nil, count: 9)
   private var boards: BoardFacts.Boards?

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// The board of any game: cells, lines and the winning line.
 ///
-/// Ultimate has nine boards in a square. If its cells are too small for a finger, the board to play in is enlarged, and a minimap
-/// shows the others.
+/// Ultimate has nine boards in a square. If the cells are too small for a finger, the board to play in is enlarged, and a minimap shows the
+/// other boards.
 final class BoardView: View {
   private(set) var cells: [CellView] = []
   private(set) var facts: BoardFacts
@@ -105,7 +105,7 @@ final class BoardView: View {
     return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
   }
 
-  /// The current rectangle of one of the nine boards, which changes while it is being enlarged.
+  /// The current rectangle of one of the nine boards, which changes while the board is being enlarged.
   func room(of board: Square) -> Rect {
     let slot = ground.room(of: board)
     let t = comesNear ? zoom[board.index].value : 0

@@ -34,7 +34,7 @@ final class CellView: View {
 
   private var isOpen: Bool { context.model.isOpen(cell) }
 
-  /// Whether the cell is the player's premove: it is played once the opponent has moved.
+  /// Whether the cell is the player's premove, a move that is played once the opponent has moved.
   private var isPremove: Bool { context.model.online?.premove == cell }
 
   override var isClickable: Bool { true }

@@ -203,7 +203,7 @@ final class TextRow: PageRow {
   private let isLining: Bool
   var size: Double
   var alignment = TextAlignment.left
-  /// Other texts that the row may show: the row is as high as the highest, so that a change of text moves no other row.
+  /// Other texts that the row may show: the row is as high as the highest of them, so that a change of text moves no other row.
   var others: [String] = []
 
   init(

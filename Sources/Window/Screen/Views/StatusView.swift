@@ -74,12 +74,12 @@ final class StatusView: View {
 /// A message to the player above the open page. It disappears after some seconds, when it is removed, or when the page changes.
 final class NoticeView: View {
   private(set) var message: Message?
-  /// The time until which the message is shown; `nil` before the next frame shows it.
+  /// The time until which the message is shown; `nil` until a frame shows the message.
   private var until: Double?
   private var text = ""
   private lazy var presence = motion(0)
 
-  /// Redraws the area of the message, even when it has just disappeared and its bounds are empty.
+  /// Redraws the area of the message, even if the message has just disappeared and `inkBounds` is empty.
   override func moved() { context.damage(shadowed) }
 
   override var inkBounds: Rect { presence.value > 0 ? shadowed : .zero }

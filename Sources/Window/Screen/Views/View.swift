@@ -6,11 +6,12 @@ enum PointerPhase: Hashable {
   case dragged
   case up(isTouch: Bool)
 
-  /// Whether a slider handles this event: not when a finger touches it, because the finger may be about to scroll.
+  /// Whether a slider moves at this event. A slider ignores the touch of a finger, which may be about to scroll, and the release of the
+  /// mouse.
   var slides: Bool { ![.down(isTouch: true), .up(isTouch: false)].contains(self) }
 }
 
-/// A rectangle of the page that draws itself and handles input; its parent is the next responder.
+/// A rectangle of the page that draws itself and handles input; the parent view is the next responder.
 class View {
   let context: ViewContext
   /// The id, unique in the window.
@@ -102,7 +103,7 @@ class View {
   var accessibilityLabel: String? { nil }
   /// The accessibility text, if the view is not a control.
   var accessibilityText: String? { nil }
-  /// The accessible elements of the view with their positions and labels: one for a control.
+  /// The accessible elements of the view, with their positions and labels. A control has one element.
   var accessibilityElements: [(place: Rect, words: String)] { accessibilityLabel.map { [(frame, $0)] } ?? [] }
   /// The accessibility role.
   var role: Role { .button }
@@ -131,7 +132,7 @@ class View {
   /// The responder chain: the view and its ancestors.
   final var responders: UnfoldFirstSequence<View> { sequence(first: self) { $0.parent } }
 
-  /// Sends an intent up the responder chain from the parent; returns whether it was handled.
+  /// Sends an intent up the responder chain from the parent; returns whether a view handled the intent.
   @discardableResult
   final func send(_ intent: Intent) -> Bool { parent?.responders.contains { $0.receive(intent) } ?? false }
 
@@ -184,7 +185,7 @@ struct NoticePlace {
 
   init(midX: Double, width: Double, bottom: Double) { (self.midX, self.width, self.bottom) = (midX, width, bottom) }
 
-  /// Allows a notice to cover a band, if it is not empty.
+  /// Allows a notice to cover a band, if the band is not empty.
   mutating func mayCover(from top: Double, to bottom: Double) { if top < bottom { free.append(top...bottom) } }
 }
 
@@ -194,7 +195,7 @@ class Scene: View {
   var initialFocus: View? { focusOrder.first }
   /// The cell that represents the board in the Tab order.
   var homeCell: View? { nil }
-  /// Called when the board's model changed; `old` is the previously shown one.
+  /// Called when the board's model changed; `old` is the model that was shown before.
   func modelChanged(from old: BoardModel) {}
   /// Called when only the time of the sound changed in the board's model.
   func soundMoved() {}
