@@ -53,7 +53,7 @@ package enum Intent: Sendable, Hashable {
   case seek(Int)
   /// Start a new game from a position of the game under review.
   case playOn(VariantState)
-  /// Export the game's piece as FLAC, MIDI, MusicXML and a score page with its title.
+  /// Export the game's piece as FLAC, MIDI, MusicXML and a score page with a title.
   case keepPiece
   /// Start or cancel making a film of the game.
   case makeFilm, stopFilm

@@ -21,7 +21,7 @@ package struct NetworkModel: Sendable, Hashable {
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
     package var id: String
-    /// Both players of the match, and its game unless it is Classic.
+    /// The players of the match, and the game unless it is Classic.
     package var title: Message
 
     package init(id: String, title: Message) {
@@ -74,7 +74,7 @@ package struct NetworkModel: Sendable, Hashable {
   package var tournamentMinutes = 10
   /// Rooms of others on the local network.
   package var nearby: [Nearby] = []
-  /// The address at which others reach the server on this machine, if one runs.
+  /// The address at which others reach the server on this machine; `nil` if no server runs on this machine.
   package var hostAddress: String?
   /// The URL of the page that the server on this machine offers to browsers on the local network.
   package var hostPage: String?
@@ -106,7 +106,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var reconnects = true
   /// Whether the opponent is absent.
   package var isOpponentAway = false
-  /// Whether another game may begin or the match may be left.
+  /// Whether the player may leave the match: the match is over or only watched, or the connection is lost.
   package var mayLeave = false
   /// Seconds left to ask for or accept a rematch; `nil` if a rematch is impossible.
   package var rematchIn: Int? = 30

@@ -47,7 +47,7 @@ package struct TournamentModel: Sendable, Hashable {
   package var clock = "20+1"
   package var minutes = 10
   package var phase = Phase.waiting
-  /// Whole seconds until the start, if one is set, or until the end.
+  /// Whole seconds until the start, if a time is set for the start, or until the end of the running tournament.
   package var remaining: Int?
   package var rows: [Row] = []
   /// The players whom the organiser has removed; empty unless this player is the organiser.

@@ -150,7 +150,7 @@ package struct BoardModel: Sendable, Hashable {
   /// The scale of the score and the pitches of the cells.
   package var tonality = Tonality.standard
   package var isMuted = false
-  /// The minutes after which the listening mode ends by itself.
+  /// The minutes left until the listening mode ends by itself; `nil` without a sleep timer.
   package var sleepMinutes: Int?
   /// The remaining times in milliseconds, if there are clocks.
   package var clocks: Numbers?
@@ -180,7 +180,7 @@ package struct BoardModel: Sendable, Hashable {
   package var letter: LetterModel?
   /// Whether the board is in free play: there is no game, and each touch of a cell sounds.
   package var isFree = false
-  /// Whether the board is part of a film, without buttons below it.
+  /// Whether the board is drawn for a film, which shows no buttons.
   package var isFilm = false
 
   /// A pair of numbers, one for each side.

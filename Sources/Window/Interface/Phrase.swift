@@ -113,7 +113,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
 }
 
 extension String {
-  /// Replaces every `old`, which must not be empty.
+  /// Returns the text with `new` in place of every `old`, which must not be empty.
   package func replacing(_ old: String, by new: String) -> String {
     let (text, old) = (Array(utf8), Array(old.utf8))
     var result: [UInt8] = []

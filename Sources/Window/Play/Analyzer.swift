@@ -33,7 +33,7 @@ final class Analyzer {
     carryOn()
   }
 
-  /// The evaluation of a game that was requested by `judge`; `nil` until its search has ended.
+  /// The evaluation of the moves in a game's position, which `judge` has requested; `nil` until the search has ended.
   func analysis(of game: Game) -> MoveAnalysis? { analysis.flatMap { $0.game == game ? $0.analysis : nil } }
 
   /// Whether a search is in progress.

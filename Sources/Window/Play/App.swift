@@ -183,7 +183,7 @@ package final class App: PlatformGame {
   /// Whether the listening mode is on: computer opponents play one game after another.
   package var isListening: Bool { state.mode == .listening }
 
-  /// The path in the page's address: that of the game under review, that of the player's own music, or `WindowState.place`.
+  /// The path in the page's address: the path of the game under review, the path of the player's own music, or `WindowState.place`.
   package var place: String {
     switch screen.currentScene {
     case .review: files.reviewedPlace

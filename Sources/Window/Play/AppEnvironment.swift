@@ -11,7 +11,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The sound output as functions. The engine may be in this process or elsewhere, as on the page.
+/// The sound output as functions. The engine may be in this process or elsewhere, as on the web page.
 package struct SoundOutput {
   package let port: SoundPort
   package var setVolume: (_ decibels: Double) -> Void = { _ in }
@@ -23,7 +23,7 @@ package struct SoundOutput {
   package var setMuted: (Bool) -> Void = { _ in }
   /// Tells the engine whether the output is inaudible; the engine then need not compute samples.
   package var setUnheard: (Bool) -> Void = { _ in }
-  /// Selects whether the differences in loudness are reduced.
+  /// Selects whether the difference between quiet and loud passages is reduced.
   package var setEven: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
@@ -115,7 +115,7 @@ package struct Piece: Sendable {
   package var isGrand: Bool
   /// The tuning of A4 in Hz.
   package var a4: Double
-  /// Whether the differences in loudness are reduced.
+  /// Whether the difference between quiet and loud passages is reduced.
   package var isEven: Bool
 
   /// The title on the score page.

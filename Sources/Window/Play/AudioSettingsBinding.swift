@@ -92,12 +92,12 @@ final class AudioSettingsBinding {
     session.voices = voices
   }
 
-  /// Loads score rules; errors are shown, and the previous rules stay in force.
+  /// Loads score rules. On an error, shows the error and keeps the previous rules.
   func loadRules(_ name: String, isFirst: Bool = false) {
     // Take the file's stamp before reading it: if the file is written meanwhile, the stamp differs and the file is read again.
     let path = machine.rules.path(name)
     rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
-    // At the start the session already has the rules `rulesName`.
+    // At the start the session already has the score rules named `rulesName`.
     if isFirst && name == rulesName { return }
     do throws(ScoreRulesProvider.Refusal) {
       let loaded = try machine.rules.load(name)
@@ -145,7 +145,7 @@ extension Tonality {
 }
 
 extension Settings {
-  /// Stores the values that the window state wants to keep.
+  /// Stores a value that the window state asks to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
     // Since the last reading, another window may have stored explained signs, shown rules or solved puzzles.
     refreshMarks()

@@ -69,7 +69,7 @@ package final class Files {
 
   private var services: PlatformServices { machine.services }
 
-  /// The game under review while its page is open.
+  /// The game under review while the page of the review is open, else `nil`.
   private var reviewed: Record? { screen.currentScene == .review ? music.reviewed?.record : nil }
 
   func answer(_ intent: Intent) {
@@ -333,7 +333,7 @@ package final class Files {
     review(running, human: session.participants.loneHuman)
   }
 
-  /// Opens a game file for review; errors are shown with the number of the faulty line.
+  /// Opens a game file for review; shows an error with the number of the faulty line.
   package func open(path: String) { open(saved(path)) }
 
   /// Opens a game contained in the page's URL.

@@ -30,7 +30,7 @@ final class Letters {
     services.files.read(path(of: name)).flatMap { LetterBox.Entry(text: String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Carries out a request; returns what the state of the window has to handle.
+  /// Carries out a request; returns the answer for the window state, if there is one.
   func answer(_ request: LetterRequest) -> LetterNews? {
     let now = services.timeStamp()
     switch request {

@@ -30,7 +30,7 @@ package struct Library {
     return records[0]
   }
 
-  /// Returns the record; a record without a date gets the date in the name of its file.
+  /// Returns the record. A record without a date gets the date with which the file name `name` begins.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
@@ -185,7 +185,7 @@ package struct Library {
 
   // MARK: - Learning players: they learn from the saved games at each start, so a deleted game is forgotten
 
-  /// The players of a setup; learning players first replay all their saved games, oldest first.
+  /// The players of a setup. Learning players first learn from all their saved games, oldest first.
   package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {
     var participants = setup.participants(knowing: setup.variant.isSolved ? nil : knowledge.value)
     guard learning else { return participants }

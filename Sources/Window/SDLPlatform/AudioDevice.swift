@@ -128,7 +128,7 @@ package final class AudioDevice {
     (0..<max(0, SDL_GetNumAudioDevices(0))).compactMap { SDL_GetAudioDeviceName($0, 0).map { String(cString: $0) } }
   }
 
-  /// The names of all output devices, before any was opened.
+  /// The names of all output devices; call it before a device is opened.
   package static var allNames: [String] {
     let quiet = SilencedErrors()
     defer { quiet.end() }

@@ -19,12 +19,12 @@ package struct Bitmap {
   package let pixels: UnsafeMutablePointer<UInt32>
   package let width: Int
   package let height: Int
-  /// Pixels from one row to the next, including the apron.
+  /// Pixels from one row to the next, including the apron (the invisible margin).
   package let stride: Int
-  /// The apron in pixels on every side.
+  /// The width in pixels of the apron, the invisible margin on every side.
   package let apron: Int
 
-  /// The apron in pixels that every platform gives its bitmaps.
+  /// The width in pixels of the apron (the invisible margin) that every platform gives its bitmaps.
   package static let standardApron = 32
 
   /// Makes a bitmap of memory that the caller owns.

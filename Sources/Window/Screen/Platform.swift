@@ -35,7 +35,7 @@ package enum InputEvent: Sendable, Hashable {
   case pointerCancelled
   /// The wheel turned by a number of lines, positive upwards.
   case scrolled(lines: Double)
-  /// A key was pressed, or repeats because it is held.
+  /// A key was pressed, or repeats because the key is held.
   case key(Key, KeyModifiers, isRepeat: Bool)
   /// Text was typed into a focused field.
   case text(String)
@@ -66,7 +66,7 @@ package struct PlatformServices: Sendable {
   /// Copies a text to the clipboard; `told` is called once, possibly later, with the success.
   package var setClipboard: @Sendable (String, _ told: @escaping (Bool) -> Void) -> Void = { $1(true) }
   package var setFullScreen: @Sendable (Bool) -> Void = { _ in }
-  /// Inhibits the screen saver while `true`.
+  /// Inhibits the screen saver (`true`) or allows the screen saver again.
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
   /// Asks for the user's attention (taskbar) without taking the focus.
   package var requestAttention: @Sendable () -> Void = {}
@@ -76,9 +76,9 @@ package struct PlatformServices: Sendable {
   package var expectAttention: @Sendable () -> Void = {}
   /// Shows the hand or the arrow cursor.
   package var setPointingHand: @Sendable (Bool) -> Void = { _ in }
-  /// The folder for settings, created on demand; empty if there is none.
+  /// The folder for settings, created on demand; empty on a platform without such a folder.
   package var configFolder: @Sendable () -> String = { "" }
-  /// The folder for games and saved pieces, created on demand; empty if there is none.
+  /// The folder for games and saved pieces, created on demand; empty on a platform without such a folder.
   package var dataFolder: @Sendable () -> String = { "" }
   package var files: FileFunctions
   /// The names of the output devices; empty if unknown.
@@ -87,8 +87,7 @@ package struct PlatformServices: Sendable {
   package var canSpeak: @Sendable () -> Bool = { false }
   /// A number that changes whenever the file changes; `nil` without a file.
   package var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
-  /// Starts text input (input methods, screen keyboards) at a position of the bitmap, or ends it with `nil`; `caption`
-  /// describes the text.
+  /// Starts text input (input methods, screen keyboards) at a position of the bitmap; `nil` ends text input. `caption` describes the text.
   package var takeText: @Sendable (_ place: PixelRect?, _ caption: String) -> Void = { _, _ in }
   /// The local time for file names: `2026-11-22-154210`.
   package var timeStamp: @Sendable () -> String = { "" }

@@ -27,7 +27,7 @@ package final class RootScreen {
     set { context.onReply = newValue }
   }
 
-  /// The content of the board. Setting it is cheap; the page is updated at the next `handle`, `advance` or `draw`.
+  /// The content of the board. Setting the model is cheap; the page is updated at the next `handle`, `advance` or `draw`.
   package var model = BoardModel()
 
   package var pages: PagesModel {
@@ -125,7 +125,7 @@ package final class RootScreen {
   /// Whether settings may be saved: not while a slider is dragged, because a write takes 2–50 ms and would delay frames.
   private var maySave: Bool { context.settings.store.needsSaving && captured == nil }
 
-  /// Writes changed settings at once, but at most every 0.3 s, and every 10 s after a failure.
+  /// Writes changed settings at once, but at most once in 0.3 s, and after a failure at most once in 10 s.
   private func saveSettings() {
     guard maySave, context.now >= nextSave else { return }
     nextSave = context.now + (context.settings.store.save() ? 0.3 : 10)
@@ -381,7 +381,7 @@ package final class RootScreen {
   }
 
   private func changeVolume(by step: Double) {
-    // Rounded to 1/20, so that the settings file does not contain 0.7000000000000001.
+    // Round to 1/20, so that the settings file does not contain 0.7000000000000001.
     context.settings.volume = ((context.settings.volume + step) * 20).rounded() / 20
     say("\(.volume) \(Int((context.settings.volume * 100).rounded())) %")
   }

@@ -14,7 +14,7 @@ package struct Theme: Sendable, Hashable {
   package var accent: Color
   /// The strength of the paper's grain, 0…1.
   package var grain: Double
-  /// The difference in brightness between middle and corners, in levels of 255.
+  /// The difference in brightness between middle and corners, on a scale of 0–255.
   package var falloff: Double
 
   /// The themes to choose from. The first theme is used if the settings name an unknown theme.
@@ -30,7 +30,7 @@ package struct Theme: Sendable, Hashable {
     name: "dark", paper: Color(hex: 0x1C1A18), ink: Color(hex: 0xEAE2D2), faintInk: Color(hex: 0xA89E8E),
     line: Color(hex: 0x75695C), ghost: Color(hex: 0x4A443D), accent: Color(hex: 0xE48A73), grain: 0.8, falloff: 6)
 
-  /// High contrast: black on white, nothing faint, no grain.
+  /// High contrast: black on white, no faint colours, no grain.
   package static let contrast = Theme(
     name: "contrast", paper: Color(hex: 0xFFFFFF), ink: Color(hex: 0x000000), faintInk: Color(hex: 0x1F1F1F),
     line: Color(hex: 0x3A3A3A), ghost: Color(hex: 0x949494), accent: Color(hex: 0xA30000), grain: 0, falloff: 0)

@@ -14,7 +14,7 @@ struct Metrics: Sendable, Hashable {
   let target: Double
 
   /// Computes the measures of a window in device pixels; `scale` is the number of device pixels per point, `textScale` the reader's text
-  /// size relative to the usual one, `target` the minimal size of controls in points.
+  /// size relative to the usual size, `target` the minimal size of controls in points.
   init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
     self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)

@@ -6,10 +6,10 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// The running game and its music: handles the players' actions, makes the record, plays the computer opponents' moves in time with
-/// the music, and drives the conductor.
+/// The running game and its music: handles the players' actions, makes the record, plays the computer opponents' moves in time with the
+/// music, and drives the conductor.
 ///
-/// Confined to one thread; opponents search on others. The only clock is the sound port's.
+/// Confined to one thread; opponents search on other threads. The only clock is the sound port's.
 package final class GameSession {
   package internal(set) var game = Game()
   /// The times of the moves, one entry for each move.
@@ -333,8 +333,8 @@ package final class GameSession {
 
   /// Lets the conductor handle events and posts the result in time for the next audio block.
   ///
-  /// An audio block may begin while a bar is composed; the start of the bar is then in the past. Therefore a copy of the conductor
-  /// composes the bar, and composes it a second time, which is faster, if a block has begun.
+  /// An audio block may begin while a bar is composed; the start of the bar is then in the past. Therefore a copy of the conductor composes
+  /// the bar. If a block has begun meanwhile, a new copy composes the bar again, which is faster.
   @discardableResult
   func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []

@@ -17,7 +17,7 @@ package enum Effect: Sendable, Hashable {
   /// Play the tone of a cell under pointer or focus; `nil` ends the tone.
   case preview(Cell?)
   case undo, redo
-  /// End the game other than by a move.
+  /// End the game without a move, for example by resignation.
   case end(GameEnd)
   case begin(GameSetup, from: VariantState)
   /// Show a match in its current state on the board.

@@ -19,7 +19,7 @@ struct LobbyModel: Sendable {
 
   private(set) var network = NetworkModel()
   private(set) var connection = WindowState.ConnectionState.none
-  /// The address of the server, and whether it runs on this machine.
+  /// The address of the server, and whether the server runs on this machine.
   private(set) var server = (address: "", isHosting: false)
   /// Whether the server closed the connection because the player connected elsewhere.
   private(set) var isReplaced = false
@@ -54,7 +54,8 @@ struct LobbyModel: Sendable {
   /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether an interrupted match is being resumed. With the URL of a room, whether the player's interrupted match is on the room's server.
+  /// Whether an interrupted match is being resumed. If a room's URL was opened: whether the interrupted match is on the server of that
+  /// room.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -68,7 +69,7 @@ struct LobbyModel: Sendable {
 
   // MARK: - Time
 
-  /// Requests the list of matches every five seconds while the list is shown, together with the ratings if they may have changed.
+  /// Requests the list of matches every five seconds while the list is shown, together with the ratings if the ratings may have changed.
   mutating func tick(in context: Context) -> [Effect] {
     guard context.page == .network, connection == .online, network.phase == .lobby || queuedAt != nil,
       context.now - listedAt > LobbyModel.listInterval

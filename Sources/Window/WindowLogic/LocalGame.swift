@@ -65,7 +65,7 @@ struct LocalGame: Sendable {
     return .begin(setup, from: .classic(.start))
   }
 
-  /// Begins the next game of the listening mode 12 seconds after the closing music of the last one.
+  /// Begins the next game of the listening mode 12 seconds after the closing music of the last game.
   mutating func listenOn(_ board: WindowState.Board, at now: Double) -> [Effect] {
     guard isListening, board.game.isOver, !board.isClosing else {
       silentSince = nil

@@ -72,7 +72,7 @@ struct OnlineMatch: Sendable {
   /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropSentMove() { (sent, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. If a turn began while the connection was lost, its time counts from the loss.
+  /// Updates the board to the state of the match. A turn that began while the connection was lost counts from the loss of the connection.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
@@ -123,7 +123,7 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Shows a move at once and sends it.
+  /// Shows a move at once and sends the move to the server.
   mutating func play(_ cell: Cell, isAccepted: Bool) -> [Effect] {
     guard let view, view.canMove, sent == nil, isAccepted else { return .refused(.notYourTurn) }
     sent = (view.state.moves.count, cell)
@@ -142,7 +142,7 @@ struct OnlineMatch: Sendable {
     return [.say("\(.premoveSet, Message(board.variant.name(of: cell)))")]
   }
 
-  /// Offers, accepts or declines a draw, claims the win, or aborts.
+  /// Offers, accepts or declines a draw, claims the win, or aborts the match.
   func agree(_ intent: Intent) -> [Effect] {
     guard let state = view?.state, let you else { return .refused(.onlyWatching) }
     switch intent {

@@ -30,7 +30,7 @@ struct OnlineTournament: Sendable {
   /// Resets the state that came from the former connection.
   mutating func forgetServer() { (view, hasAsked, asksAt, collection, mottos) = (nil, false, -.infinity, nil, nil) }
 
-  /// Stores when the tournament that is being made begins.
+  /// Stores in how many minutes the tournament that is being made begins.
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
   /// Stores the newest state of the tournament. Returns a message if the tournament has ended or has paused this player, or the order that
@@ -64,7 +64,7 @@ struct OnlineTournament: Sendable {
   /// Asks again later, because the server refused the request for the next game.
   mutating func seekRefused(at now: Double) { (hasAsked, asksAt) = (false, now + OnlineTournament.pause) }
 
-  /// The path in the address of the tournament's page; for the organiser it contains the secret. `nil` without a tournament.
+  /// The path in the address of the tournament's page; for the organiser the path contains the secret. `nil` without a tournament.
   var path: String? {
     guard let view else { return linkedCode.isEmpty ? nil : "t/\(linkedCode)" }
     return (["t", view.code] + (view.secret.map { [$0] } ?? [])).joined(separator: "/")

@@ -77,7 +77,7 @@ extension WindowState {
     }
   }
 
-  /// The record of the game played by links on the board, with the seed of its music.
+  /// The record of the game played by links on the board, with the seed of the game's music.
   package var letterPiece: Record? {
     guard let letter = self.letter?.letter else { return nil }
     var piece = letter.piece
@@ -94,7 +94,7 @@ extension WindowState {
     return game.mayAnswer ? "\(game.opponent): \(.yourMove)" : "\(.waitingFor, Message(game.opponent))"
   }
 
-  /// The game played by links for the pages.
+  /// The model of the game played by links, for the pages.
   package var letterModel: LetterModel? {
     guard let game = self.letter else { return nil }
     let letter = game.letter
@@ -168,7 +168,7 @@ extension WindowState {
     return [.end(end)] + keep(letter)
   }
 
-  /// Stores a letter of this player as the newest one and shows its link.
+  /// Stores a letter of this player as the newest letter and shows the letter's link.
   private mutating func keep(_ letter: Letter) -> [Effect] {
     guard let game = self.letter else { return [] }
     return change { ($0.letter, $0.draft, $0.shown) = (letter, nil, letter.game.cells.count) }

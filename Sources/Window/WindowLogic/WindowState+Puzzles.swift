@@ -14,7 +14,7 @@ struct PuzzleRun: Sendable, Hashable {
   fileprivate var nextAt = 0.0
   fileprivate var sprint: Sprint?
 
-  /// A run of as many puzzles as possible in three minutes; the third mistake ends it.
+  /// A run of as many puzzles as possible in three minutes; the third mistake ends the run.
   struct Sprint: Sendable, Hashable {
     let end: Double
     var solved = 0

@@ -84,7 +84,7 @@ extension WindowState {
     return effects.first == .refuse ? effects : [.show(.tournament)] + effects
   }
 
-  /// Sends a command to the server, or connects first and sends it after logging in.
+  /// Sends a command to the server, or connects first and sends the command after logging in.
   private mutating func request(_ command: ClientModel.Command) -> [Effect] {
     switch lobby.connection {
     case .online: return [.command(command)]
@@ -100,7 +100,8 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  /// Requests the next game and the games to be saved if they are due, and on the page of a finished tournament the games of its mottos.
+  /// Requests the next game and the games to be saved if they are due, and on the page of a finished tournament the games whose mottos are
+  /// to be played.
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
     let effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)

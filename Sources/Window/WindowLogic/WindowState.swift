@@ -160,7 +160,7 @@ package struct WindowState: Sendable {
     lobby.isResuming(preferences.matchServer) ? network.message ?? "\(.connecting)" : nil
   }
 
-  /// Whether a match is about to replace the local game on the board, which takes no moves until then.
+  /// Whether a match is about to replace the local game on the board; the local game takes no moves until then.
   package var awaitsMatch: Bool { lobby.isOpeningMatch }
 
   /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.

@@ -3,7 +3,7 @@ import CCairo
 /// The target of drawing: here a bitmap in memory.
 package typealias Surface = Bitmap
 
-/// Owns the memory of a bitmap with its apron, such as the picture of a window.
+/// Owns the memory of a bitmap with its apron (the invisible margin), such as the picture of a window.
 package final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
   /// The bitmap, valid while the buffer lives; use `withExtendedLifetime` if nothing else holds the buffer.
@@ -30,7 +30,7 @@ package final class PixelBuffer {
 }
 
 extension Bitmap {
-  /// Copies a rectangle from a bitmap of the same size, shifted down by `rows`, at most the apron.
+  /// Copies a rectangle from a bitmap of the same size, shifted down by `rows`, at most the width of the apron (the invisible margin).
   func copy(_ rect: PixelRect, from source: Bitmap, yOffset rows: Int = 0) {
     for y in rect.y..<(rect.y + rect.height) {
       let origin = source.pixels + (y - rows) * source.stride + rect.x

@@ -58,7 +58,7 @@ final class Typeface {
     /// The advance width and the height of all lines, in pixels.
     let width: Double
     let height: Double
-    /// The first baseline, from the top.
+    /// The distance of the first baseline from the top, in pixels.
     let baseline: Double
     /// The parts of a one-line text with ♯ or ♭, which the typeface lacks and which are drawn as paths; `nil` for other texts.
     fileprivate let line: SignedLine<Block>?

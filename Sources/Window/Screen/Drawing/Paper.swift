@@ -6,10 +6,11 @@ struct Paper: Sendable, Hashable {
   var color: Color
   /// The strength of the paper's grain, from 0 (none) to 1.
   var grain: Double
-  /// The difference in brightness between middle and corners, in levels of 255.
+  /// The difference in brightness between middle and corners, on a scale of 0–255.
   var falloff: Double
 
-  /// Fills a bitmap including its apron, so that a picture shifted by some pixels shows paper at its edge. O(pixels).
+  /// Fills a bitmap including the apron (the invisible margin), so that a picture shifted by some pixels shows paper at its edge.
+  /// O(pixels).
   func fill(_ bitmap: Bitmap) {
     let fine = Int32(grain * 330)
     let coarse = Int32(grain * 360)

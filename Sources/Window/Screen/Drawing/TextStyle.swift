@@ -11,7 +11,7 @@ struct TextStyle: Sendable, Hashable {
   var hasLiningFigures = false
 
   init(_ size: Double, italic: Bool = false, smallCaps: Bool = false, tracking: Double = 0, lining: Bool = false) {
-    // Rounded to quarter pixels, so that cached layouts can be used again while a window is resized.
+    // Round to quarter pixels, so that cached layouts can be used again while a window is resized.
     self.size = (size * 4).rounded() / 4
     isItalic = italic
     isSmallCaps = smallCaps

@@ -62,7 +62,7 @@ package final class Animator {
     nextID += 1
   }
 
-  /// Moves a number to a value, or sets it at once if not `animated`.
+  /// Moves a number to a value; if not `animated`, sets the number at once.
   package func bring(
     _ motion: Motion, to target: Double, animated: Bool, seconds: Double, after delay: Double = 0, _ easing: Easing
   ) {

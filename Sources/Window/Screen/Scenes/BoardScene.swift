@@ -17,7 +17,7 @@ final class BoardScene: Scene {
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
-  /// The buttons that have moved to the menu: for 0 none, for 1 those that move first, for 2 all that may move.
+  /// The buttons that have moved to the menu: for 0 none, for 1 those with `movesFirst`, for 2 all spare buttons.
   private var compactness = 0
   private let hintTimer = Motion(0)
   /// Whether a hint was requested and the search for the hint has not finished.
@@ -79,8 +79,8 @@ final class BoardScene: Scene {
     super.layout()
   }
 
-  /// Moves buttons to the menu. Those that move first go if fewer rows remain without them: they disappear at the first move, and the board
-  /// must not move then. All that may move go if more than two rows remain.
+  /// Moves buttons to the menu. The buttons with `movesFirst` go if this saves a row: they would disappear at the first move, and the board
+  /// would move with the rows. All spare buttons go if more than two rows remain.
   private func arrangeButtons() {
     func rows(_ compactness: Int) -> Int {
       self.compactness = compactness
@@ -391,7 +391,7 @@ extension ViewContext {
   }
 
   /// The detail of the status in a network match: a lost connection, an absent opponent, a draw offer, a countdown, or the place in a
-  /// tournament; `nil` without any.
+  /// tournament; `nil` without any of these.
   private func onlineText() -> String? {
     guard let online = model.online else { return nil }
     if online.isOffline, !online.reconnects { return "" }

@@ -73,7 +73,7 @@ package struct Setting<Value: SettingValue> {
   /// Whether the settings file, the command line or a preference of the system sets this setting.
   package var isSet: Bool { store.isSet(key) }
 
-  /// Calls `body` with the value now and whenever it changes.
+  /// Calls `body` with the value, now and after each change.
   package func observe(_ body: @escaping (Value) -> Void) {
     body(wrappedValue)
     // The store retains the closure, which must not retain the store.

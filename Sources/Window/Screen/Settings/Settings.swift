@@ -113,7 +113,7 @@ package final class Settings {
   @Setting package var shownRules: String
   /// The opponent of the last game, as `--level` spells it.
   @Setting package var opponent: String
-  /// The side of the last game: `x` or `o`.
+  /// The player's side in the last game: `x` or `o`.
   @Setting package var side: String
   /// The day of the last solved daily puzzle in days since 1970.
   @Setting package var solvedDay: Int

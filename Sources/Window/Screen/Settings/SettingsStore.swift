@@ -142,7 +142,7 @@ package final class SettingsStore {
   /// The reason of the last failed write; `nil` after a success.
   package private(set) var fault: WriteFault?
 
-  /// Whether there are unsaved changes; always `false` without a folder.
+  /// Whether there are unsaved changes; always `false` on a platform without a settings folder.
   package var needsSaving: Bool { isDirty && isPersistent }
 
   /// Merges the changed keys into the current file, which another window may have written; returns whether everything is saved.

@@ -22,7 +22,7 @@ final class StaffView: View {
     var columns: [Column]
     /// Staff steps by which the notes of the upper staff are written lower (negative, 8va) or higher (positive, 8vb) than they sound.
     var shiftM = 0
-    /// Staff steps, like `shiftM`, for the notes of the lower staff.
+    /// Staff steps by which the notes of the lower staff are written lower (negative, 8va) or higher (positive, 8vb) than they sound.
     var shiftT = 0
     /// Whether this is the last bar of the music after the end of the game.
     var isFinal = false
@@ -55,7 +55,7 @@ final class StaffView: View {
   var space: Double { (frame.height / 21.4).rounded(.down).clamped(to: 3...24) }
   private var upperBottom: Double { (frame.y + space * 8.6).rounded() }
   private var lowerBottom: Double { upperBottom + space * 8 }
-  /// The left edge of the bars, behind brace, clef and key.
+  /// The left edge of the bars, right of brace, clef and key signature.
   private var musicLeft: Double { frame.x + space * (5.6 + Double(scale.signature.count)) }
   private var musicWidth: Double { frame.maxX - musicLeft - space }
   private var lineWidth: Double { max(1, (space * 0.11).rounded()) }
@@ -63,7 +63,7 @@ final class StaffView: View {
   /// The scale for spelling and key signature.
   private var scale: Scale { key() }
 
-  /// The diatonic steps above C0, and the accidental if the key does not imply it: −1 flat, 0 natural, 1 sharp.
+  /// The diatonic steps above C0, and the accidental: −1 flat, 0 natural, 1 sharp, `nil` if the key signature implies the accidental.
   private func spell(_ pitch: Pitch) -> (step: Int, accidental: Int?) {
     let spelling = scale.spelling(of: pitch.midi)
     let step = spelling.octave * 7 + spelling.letter
@@ -317,7 +317,7 @@ final class StaffView: View {
     }
   }
 
-  /// The bass: a small open head below the staff for each pitch class, with its octave transposition.
+  /// Draws the bass: for each pitch class a small open head below the staff, with a label for the octaves by which it is written higher.
   private func drawBass(_ bass: [Note], x: Double, _ color: Color, _ canvas: Canvas) {
     var shown: Set<Int> = []
     for note in bass.sorted(by: { $0.pitch < $1.pitch }) where shown.insert(note.pitch.midi % 12).inserted {

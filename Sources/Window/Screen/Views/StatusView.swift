@@ -139,7 +139,7 @@ final class NoticeView: View {
     canvas.draw(block, at: Point(slip.x + em, slip.y + em * 0.6), theme.ink.faded(presence.value))
   }
 
-  /// The reach of the shadow in pixels: it must fit into the bitmap's apron.
+  /// The reach of the shadow in pixels: the shadow must fit into the apron (the invisible margin) of the bitmap.
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {

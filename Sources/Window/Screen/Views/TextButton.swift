@@ -7,7 +7,7 @@ final class TextButton: PressableRow {
   }
   var intent: Intent
   var size = 1.0
-  /// A scale below 1 if the word is wider than the page.
+  /// The scale of the word: 1, or less if the word is wider than the page.
   private var fit = 1.0
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }

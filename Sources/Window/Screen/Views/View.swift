@@ -180,7 +180,7 @@ struct NoticePlace {
   var midX: Double
   var width: Double
   var bottom: Double
-  /// Bands of the page that a notice may cover; a notice is centred in the first band that is high enough for it.
+  /// Bands of the page that a notice may cover; a notice is centred in the first band that is high enough for the notice.
   private(set) var free: [ClosedRange<Double>] = []
 
   init(midX: Double, width: Double, bottom: Double) { (self.midX, self.width, self.bottom) = (midX, width, bottom) }

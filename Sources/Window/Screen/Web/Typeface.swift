@@ -6,7 +6,7 @@ final class Typeface {
   /// EB Garamond's ascent and line spacing in em: from the font file, as Pango reads them.
   private static let (ascent, leading) = (0.71, 1.26)
 
-  /// A piece of a line in one style; the page's script stores its layout under the id.
+  /// A piece of a line in one style; the page's script stores the layout of the piece under `id`.
   fileprivate final class Run {
     let id: Int32
     let width: Double
@@ -29,7 +29,7 @@ final class Typeface {
     /// The advance width and the height of all lines, in pixels.
     let width: Double
     let height: Double
-    /// The first baseline, from the top.
+    /// The distance of the first baseline from the top, in pixels.
     let baseline: Double
     /// The lines and their x offsets.
     fileprivate let lines: [(line: SignedLine<Run>, x: Double)]
