@@ -2,7 +2,7 @@ import TicTacToe
 
 /// The state of the connection, for the network page.
 package struct NetworkModel: Sendable, Hashable {
-  /// The state of the connection, or what the player does on the server.
+  /// The state of the connection or, while connected, the player's activity on the server.
   package enum Phase: Sendable, Hashable {
     case offline
     case connecting

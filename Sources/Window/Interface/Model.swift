@@ -44,7 +44,7 @@ package struct GameSetup: Sendable, Hashable {
   package var hasHuman: Bool { x == .human || o == .human }
   /// Whether people at this machine play both sides.
   package var isPair: Bool { x == .human && o == .human }
-  /// The side of the only person at this machine; `nil` with none or two.
+  /// The side of the only person at this machine; `nil` if no person or two people play at this machine.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
 
   /// The same players in the game `variant`. Level 3 replaces a player that cannot play this game.

@@ -358,7 +358,7 @@ package final class App: PlatformGame {
     session.preview(nil)
   }
 
-  // MARK: - What the screen shows
+  // MARK: - The content of the screen
 
   /// The explanation of a musical sign (such as the sign of a threat) that sounds for the first time.
   private func explanation(_ bars: [Bar], at soundNow: Tick) -> Message? {

@@ -29,7 +29,7 @@ package final class Files {
   private var asked: (game: Game, times: [Record.MoveTimes])?
   /// The number of touches of the running free play that are saved.
   private var savedTouches = 0
-  /// Whether the player has deleted the running game, so that it is not saved any more.
+  /// Whether the player has deleted the running game, so that the game must not be saved again.
   private var isDeleted = false
   private var nextTry = 0.0
   private var toldFailure = false
@@ -37,7 +37,7 @@ package final class Files {
   private let filmNews = ResultQueue<MakingNews>()
   private var isKeeping = false
   private var stopFilm: (() -> Void)?
-  /// How many games the list shows.
+  /// The maximum number of games in the list.
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var openLetter: (_ link: String) -> Void = { _ in }

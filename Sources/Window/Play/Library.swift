@@ -70,7 +70,7 @@ package struct Library {
     return seat != .human ? screen.name(of: seat) : name == "you" ? screen.text(.you) : name
   }
 
-  /// The side of the only local human in a saved game; `nil` with none or two.
+  /// The side of the only local person in a saved game; `nil` if no local person or two local people played.
   static func human(of record: Record) -> Player? {
     if let human = record.human { return human }
     let me = Player.allCases.filter { record[player: $0] == "you" }

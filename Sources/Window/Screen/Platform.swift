@@ -128,7 +128,7 @@ package protocol PlatformGame: AnyObject {
   /// Processes the inputs since the last call and advances time; called at least once a frame and at every input.
   func update(input: [InputEvent], at now: Double)
 
-  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` that nothing moves.
+  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` not before the next input or update.
   func nextFrame(after now: Double) -> Double
 
   /// The time at which `update` is due even without a frame or input.

@@ -427,7 +427,7 @@ package final class RootScreen {
 
   // MARK: Drawing
 
-  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` that nothing moves.
+  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` not before the next input or update.
   package func nextFrame(after now: Double) -> Double {
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = maySave ? max(now, nextSave) : .infinity

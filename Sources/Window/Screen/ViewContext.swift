@@ -22,7 +22,7 @@ struct Metrics: Sendable, Hashable {
     let page = (width * height).squareRoot()
     let grown = 17.2 * power(page / 960, 0.8)
     let fitting = min(grown, width / 22 * 1.15)
-    // Whatever text size the reader chooses, about ten letters must fit side by side.
+    // About ten letters must fit side by side, even in the largest text size that the reader can choose.
     em = min(max(13.5 * scale, fitting) * textScale, width / 11, height / 11)
     margin = max(14 * scale, min(width * 0.05, height * 0.058))
   }
@@ -71,7 +71,7 @@ final class ViewContext {
   private(set) var damage: [Rect] = []
   /// Pixels by which the page is shifted down: two, for a moment, when a winning line is complete.
   let winBounce = Motion(0)
-  /// Whether the static layer, the cached picture of what depends only on the layout, must be redrawn.
+  /// Whether the static layer, the cached picture of the parts that depend only on the layout, must be redrawn.
   var staticIsStale = true
 
   /// Passes announcements to a screen reader.

@@ -41,7 +41,7 @@ package struct Participants: Sendable {
   /// Whether the game is played or watched over a connection.
   package var areRemote: Bool { x.isRemote || o.isRemote }
 
-  /// The side of the only local person; `nil` with none or two.
+  /// The side of the only local person; `nil` if no local person or two local people play.
   package var loneHuman: Player? {
     switch (x.isHuman, o.isHuman) {
     case (true, false): .x

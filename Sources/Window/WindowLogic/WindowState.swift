@@ -249,7 +249,7 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // Drop what the notation of a record omits: how often a position of Infinite was repeated.
+      // Convert the state to its notation and back: this drops the repetitions of a position of Infinite, as a record does.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:

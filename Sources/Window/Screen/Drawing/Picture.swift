@@ -1,5 +1,5 @@
-/// Renders a page into a bitmap: redraws only changed areas, over a cached picture of what depends only on the layout (the static layer).
-/// Also draws page transitions and the shift of the page after a win.
+/// Renders a page into a bitmap: redraws only changed areas, over a cached picture of the parts that depend only on the layout (the static
+/// layer). Also draws page transitions and the shift of the page after a win.
 struct Picture {
   private var backdrop: PixelBuffer?
   /// The picture of the page that is fading out.

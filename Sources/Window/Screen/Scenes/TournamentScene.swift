@@ -273,7 +273,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Fills in the contents of the page's fields if an intent has no values: the intents of the footer's buttons have none.
+  /// Fills in the contents of the page's fields if an intent has no values, as the intents of the footer's buttons.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {
@@ -393,7 +393,7 @@ extension ViewContext {
     }
   }
 
-  /// The player's place and points, and what comes next, for the board page.
+  /// The player's place, points and state in the tournament, for the board page.
   func tournamentText() -> String? {
     guard let standing = model.tournament else { return nil }
     let row = standing.row

@@ -127,7 +127,7 @@ package final class Settings {
   /// The window's last geometry: `WIDTHxHEIGHT+X+Y`; empty until first closed.
   @Setting package var window: String
 
-  /// Reads again what another window may have written: the musical signs explained, the rules shown, the daily puzzles solved.
+  /// Reads again the settings that another window may have written: the explained signs, the shown rules, the solved daily puzzles.
   package func refreshMarks() {
     store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-before", "solved-zone"])
   }

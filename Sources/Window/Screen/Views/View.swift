@@ -83,7 +83,7 @@ class View {
   var inkBounds: Rect { frame.insetBy(-3, -3) }
   /// Draws the part of the view that depends only on the layout, into a cached picture of the page (the static layer).
   func drawStatic(_ canvas: Canvas) {}
-  /// Draws what may change in any frame.
+  /// Draws the part of the view that may change in any frame.
   func draw(_ canvas: Canvas) {}
   /// Places the children; called when the page's measures change.
   func layout() { for child in children { child.layout() } }
