@@ -43,7 +43,7 @@ final class AudioSettingsBinding {
     settings.$device.observe { sound.setDevice($0) }
   }
 
-  /// Loads the score rules again if their file has changed, and retunes if the tonic of the game has changed.
+  /// Loads the score rules again if the file of the rules has changed, and retunes if the tonic of the game has changed.
   func watchRules(at now: Double) {
     if rulesWatch.wantsReading(at: now, stamp: machine.services.fileStamp) { loadRules(screen.settings.scoreRules) }
     if session.rulesInForce.scale != tonality.scale { retune() }

@@ -51,7 +51,7 @@ struct OnlineMatch: Sendable {
 
   var opponent: String? { you.flatMap { view?.state.players?[$0.opponent].name } }
 
-  /// The state of the match, for showing it on the board and beginning its music; `nil` before its players are known.
+  /// The current state of the match, from which the board and the music begin; `nil` before both players of the match are known.
   var joined: JoinedMatch? {
     guard let state = view?.state, let players = state.players else { return nil }
     return JoinedMatch(

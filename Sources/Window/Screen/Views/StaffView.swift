@@ -325,7 +325,7 @@ final class StaffView: View {
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
       let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
-      // The label is below the note head, because the next note may be beside the head; only a very low head has its label beside it.
+      // The label is below the note head, because the next note may be beside the head; the label of a very low head is beside this head.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
       canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)
