@@ -4,7 +4,7 @@ import TicTacToe
 package enum LetterIntent: Sendable, Hashable {
   /// Begin a game played by links, as X, of the same kind as the game on the board.
   case begin
-  /// `open`: open a letter by its link. `show`: open a stored game by its number.
+  /// `open`: open a letter by its link. `show`: open the stored game with this id.
   case open(String), show(UInt64)
   /// Turn the answer on the board into a letter and show the letter's link.
   case send
@@ -12,7 +12,7 @@ package enum LetterIntent: Sendable, Hashable {
   case write(String), sign(String)
   /// `copy`: copy the link of the player's last letter. `share`: share that link.
   case copy, share
-  /// `list`: list the stored games. `delete`: delete the stored game of this number.
+  /// `list`: list the stored games. `delete`: delete the stored game with this id.
   case list, delete(UInt64)
 }
 

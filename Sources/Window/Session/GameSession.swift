@@ -304,7 +304,7 @@ package final class GameSession {
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()
-    // A foreign server may send a reason that records do not allow for the outcome: such a record could not be read again.
+    // Replace a reason that does not fit the outcome, which a foreign server may send: a record with this reason could not be read again.
     let ways = Termination.byHand(end.outcome)
     let end = ways.contains(end.termination) ? end : GameEnd(outcome: end.outcome, termination: ways[0])
     game.finish(end)

@@ -44,7 +44,7 @@ package struct GameStore: Sendable {
 
   private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
 
-  /// Saves a game without changing its marker.
+  /// Saves a game and leaves its marker file as it is.
   package func save(_ record: Record, as name: String) throws(WriteFault) {
     try files.write(path(of: name), Array(record.text.utf8))
   }

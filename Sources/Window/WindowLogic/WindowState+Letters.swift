@@ -15,7 +15,7 @@ package struct LetterGame: Sendable, Hashable {
   package let you: Player
   /// The answer on the board that the player has not sent yet.
   package internal(set) var draft: Letter?
-  /// A letter that was not accepted because its moves contradict this game.
+  /// A letter that was not accepted because its moves contradict those of `letter`.
   var other: Letter?
   /// The number of moves of `letter` that the board shows.
   var shown: Int
@@ -28,7 +28,7 @@ package struct LetterGame: Sendable, Hashable {
     nextAt = now + LetterGame.interval
   }
 
-  /// Seconds between two of the moves that the player has not seen yet, which are played one by one.
+  /// Seconds between two moves, while the board plays the moves that the player has not seen yet.
   static let interval = 1.2
   /// The maximum number of moves that are played one by one when a letter is opened; earlier moves are shown at once.
   static let heard = 12

@@ -1,7 +1,7 @@
 /// The paper background: a colour, grain, and brightness that decreases towards the edges.
 ///
-/// Computed for each pixel, because layers of translucent colour would show bands: the brightness is added up in 1/256 levels and
-/// dithered once at the end.
+/// Computed for each pixel in 1/256 of a level of brightness and dithered once at the end. Layers of translucent colour would show bands,
+/// because each layer would be rounded to whole levels.
 struct Paper: Sendable, Hashable {
   var color: Color
   /// The strength of the paper's grain, from 0 (none) to 1.

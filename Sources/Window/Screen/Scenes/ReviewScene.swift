@@ -102,7 +102,7 @@ final class ReviewScene: Scene {
     replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
 
-  /// The expected score that, by the search's estimate, the mover lost by a move.
+  /// How much expected score a move lost for its player, as estimated by the search.
   private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
   /// The maximum number of plies in `costly`.
@@ -323,7 +323,7 @@ final class ScrubberView: View {
   override func draw(_ canvas: Canvas) {
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
-    // In a long game the marks are small and close together.
+    // In a long game the marks are close together: make them smaller and draw a tick only at every tenth ply.
     let spacing = (frame.width - 2 * em) / Double(max(1, marks.count))
     let isDense = spacing < em
     for step in 0...marks.count {

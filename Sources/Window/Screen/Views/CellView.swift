@@ -200,7 +200,7 @@ final class CellView: View {
   private func drawFocus(_ canvas: Canvas) {
     let size = frame.width
     let box = frame.insetBy(size * 0.075, size * 0.075)
-    // In the small cells of Ultimate short corners would look like the dot of the last move.
+    // The small cells of Ultimate need longer corners: short ones would look like the dot that marks the last move.
     let (arm, width) = variant.isOneBoard ? (size * 0.11, size * 0.012) : (size * 0.22, size * 0.035)
     for (x, y, dx, dy) in [
       (box.x, box.y, 1.0, 1.0), (box.maxX, box.y, -1, 1), (box.x, box.maxY, 1, -1), (box.maxX, box.maxY, -1, -1),

@@ -71,7 +71,7 @@ final class StatusView: View {
   }
 }
 
-/// A message to the player above the open page. It disappears after some seconds, when it is removed, or when the page changes.
+/// A message to the player, drawn over the open page. It disappears after some seconds, when it is removed, or when the page changes.
 final class NoticeView: View {
   private(set) var message: Message?
   /// The time until which the message is shown; `nil` until a frame shows the message.
