@@ -1,11 +1,11 @@
 import MatchProtocol
 import MatchStore
 
-/// The accounts that a session or match of this node needs.
+/// A cache of the accounts that the sessions and matches of this node need.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account the number of units in flight that change the account, and whether the account was read meanwhile: the values that
-  /// were read may or may not include the changes.
+  /// For each account: the number of units in flight (the store has not answered them yet) that change the account, and whether the account
+  /// was read meanwhile (`isRead`). The values read then may or may not include these changes.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }

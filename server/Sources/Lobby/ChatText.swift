@@ -1,6 +1,7 @@
 /// Cleans text that players typed, before other players see it.
 enum ChatText {
-  /// The most combining marks on one letter. No living script uses more, and more would overlap adjacent lines.
+  /// The most combining marks, such as accents, that `cleaned` keeps on one letter. No living script uses more, and more would overlap
+  /// adjacent lines.
   private static let mostMarks = 4
 
   /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a

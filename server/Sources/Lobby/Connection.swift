@@ -3,17 +3,18 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A client's request, or an order to send a client a line, which waits in the same queue as the client's requests.
+/// Work for one connection, handled in order: a client's request, or an order of this node to send the client something.
 enum Request: Sendable {
-  /// A line of the client, decoded at a monotonic time.
+  /// A line from the client, and the monotonic time at which it was decoded.
   case line(ClientLine, at: Int64)
-  /// Subscribe to a match and send its state; before it `paired`, in answer to the request `re`, if the match is new to the player.
+  /// Subscribe the player's session to a match and send the state of the match. If the match is new to the player, send `paired` first, as
+  /// the answer to the request `re`.
   case follow(MatchID, re: String?, isNew: Bool)
   /// Send the code of a room, in answer to the request `re`.
   case room(MatchID, re: String?)
-  /// Send the state of a match to a spectator whose connection was too slow for its events.
+  /// Send a spectator the state of a match, because the spectator's connection was too slow to take the events of the match.
   case caughtUp(MatchID)
-  /// A request that is handled now because its match has been read again from the store.
+  /// A request that waited until its match was read again from the store, and is handled now.
   indirect case afterReading(Request)
 
   /// Whether the request asks for the state of a match.
@@ -43,7 +44,8 @@ struct Connection: Sendable {
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// The number of answers for which the connection waits. No further request begins before they have arrived.
+  /// The number of waits of the connection, each for an answer of the store or for the end of a match's work in the store. The next request
+  /// begins when the number is 0.
   var outstanding = 0
   /// Requests received while the connection waits, in order.
   var queue: [Request] = []
@@ -55,14 +57,15 @@ struct Tries: Sendable {
   private var minute: Int64 = 0
   private var counts: [String: Int] = [:]
 
-  /// Counts an attempt; `false` if there were more than `limit` within the minute.
+  /// Counts an attempt of `what`, such as `login 203.0.113.7`. Returns `false` if the present minute has more than `limit` of these
+  /// attempts.
   mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
     if minute != now / 60_000 { (minute, counts) = (now / 60_000, [:]) }
     counts[what, default: 0] += 1
     return counts[what, default: 0] <= limit
   }
 
-  /// The attempts within the present minute.
+  /// The attempts of `what` within the present minute.
   func count(_ what: String, _ now: Int64) -> Int { minute == now / 60_000 ? counts[what] ?? 0 : 0 }
 
   /// Takes an attempt off the count, because a failure of the server must not count against the client.

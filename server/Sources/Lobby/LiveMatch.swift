@@ -6,14 +6,15 @@ import TicTacToe
 struct LiveMatch: Sendable {
   private(set) var state: MatchState
   var record: MatchRecord
-  /// The nodes that follow the match, from the store's last answer.
+  /// The nodes that follow the match (keep it in memory and are notified of its events), as the store named them last.
   var nodes: [NodeID] = []
-  /// The encoded events of the log, for clients that join later.
+  /// The encoded events of the log, to be sent to clients that lack them.
   private(set) var bodies: [[UInt8]] = []
   /// The number of events that the store is known to have. Later events came in notifications, which another user of the database
   /// can forge.
   private(set) var storedCount = 0
-  /// For each command id (`mid`) of a side: its action and the `seq` of the resulting event. A repeated command gets the same answer.
+  /// For each command, by its side and the id that its client gave it (`mid`): the action, and the number (`seq`) of the event it caused. A
+  /// command that is repeated with the same id gets the same answer.
   private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
   /// For each side, the sessions of this node that play it.
   var followers = Sides<[String]>(x: [], o: [])
@@ -28,13 +29,13 @@ struct LiveMatch: Sendable {
   var presence = Sides(x: Presence(), o: Presence())
   /// When the clock of the side to move began to run; `nil` while it is stopped.
   private(set) var turnStarted: Int64?
-  /// After a restart of the server the clock is stopped until the side to move is back, at most for this time.
+  /// After a restart of the server the clock stays stopped for this time, or until the side to move comes back if that is earlier.
   private var wait: Span?
   /// When the room's code expires, in monotonic milliseconds.
   private(set) var codeDies: Int64?
   /// The deadline for requesting or accepting a rematch, in monotonic milliseconds.
   private(set) var rematchUntil: Int64?
-  /// When the match is evicted from memory.
+  /// When the match is evicted from memory, in monotonic milliseconds; `nil` until the match is over.
   var forgetAt: Int64?
   /// The times of the match's pending timers, the latest first. A timer is set only if it fires before all others.
   var timers: [Int64] = []
@@ -45,11 +46,12 @@ struct LiveMatch: Sendable {
     /// Whether the log is being read again (`isBeingRead`), and whether to read it again once no unit is in flight (`isBehind`).
     var isBeingRead = false
     var isBehind = false
-    /// The numbers of events in memory and of events known to be stored, at the last request of the log.
+    /// When the log was last requested from the store: the number of events in memory, and the number of events known to be stored.
     var requested = (count: 0, storedCount: 0)
     /// Commands that wait until the match is settled, in order.
     var waiting: [(id: ConnectionID, request: Request)] = []
-    /// The earliest time of the next try, after the store failed an event caused by a timer or by presence.
+    /// While the store fails: the earliest time at which the server may again submit an event that no client asked for, such as a loss on
+    /// time.
     var retryAt: Int64?
   }
 
@@ -58,8 +60,8 @@ struct LiveMatch: Sendable {
     state = MatchState(id: record.id)
   }
 
-  /// Folds a stored log. The store's times become monotonic times by subtracting `ahead`, the store's clock less the
-  /// monotonic clock. Throws if the log is inconsistent. O(events).
+  /// Folds a stored log. The store's times become monotonic times by subtracting `ahead`, the store's clock minus the monotonic clock.
+  /// Throws if the log is inconsistent. O(events).
   init(
     _ stored: StoredMatch, now: Int64, ahead: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {
@@ -91,10 +93,10 @@ struct LiveMatch: Sendable {
     return true
   }
 
-  /// Records the number of events before the log is requested from the store.
+  /// Records the numbers `Work.requested`, just before the log is requested from the store.
   mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
 
-  /// Whether the log in memory contradicts these events, of which the first has the number `seq`.
+  /// Whether an event in memory differs from the event of `events` with the same number; the first of `events` has the number `seq`.
   func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
     zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
   }
@@ -127,7 +129,8 @@ struct LiveMatch: Sendable {
   ) throws(ProtocolError) {
     try state.append(event, body: body)
     bodies.append(body)
-    // The store validates only the length of a log, so an event stored after a forged event does not confirm the forged event.
+    // The store checks only the length of a log, so an event stored after a forged event does not prove the forged event. Count this event
+    // as stored only if all events before it are stored.
     if isStored, storedCount == bodies.count - 1 { storedCount += 1 }
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[LiveMatch.key(side, mid)] = (action, state.seq)
@@ -170,13 +173,13 @@ struct LiveMatch: Sendable {
     if isHere, wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
   }
 
-  /// Starts the clock if the wait after a restart has ended.
+  /// Starts the clock if the side to move has not come back within the longest wait after a restart of the server.
   mutating func startOverdueClock(_ now: Int64) {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Moves the start of the turn, of the wait and of the absences to a later time, by the length of an outage that has just ended, but at
-  /// most to now: during the outage no command could be stored.
+  /// Moves the starts of the turn, of the wait after a restart and of the absences later by the length of an outage of the store that has
+  /// just ended, but not past now. No command could be stored during the outage, so its time must not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
@@ -223,7 +226,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both players are absent beyond their grace period, the clock, if there is one, decides the match.
+      // If both grace periods are over, the clock decides a match with a clock; a match without a clock is aborted.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break

@@ -23,7 +23,8 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // A game without an outcome that neither a player nor an administrator aborted had a late first move: the player to move pauses.
+      // If the game has no outcome, and neither a player nor an administrator aborted it, a first move was too late: pause the player to
+      // move.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -221,7 +222,8 @@ extension Lobby {
     if case .start(_, _, _, let previous, _, _) = events.first?.kind { previous } else { nil }
   }
 
-  /// Answers the originator of a unit that the store refused for a conflict that reading the log again would not resolve.
+  /// Handles a unit that the store refused for a conflict other than `.log` and `.rating`. Answers the client or administrator who caused
+  /// the unit; opens a room again with another code if its code is taken.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
@@ -245,7 +247,8 @@ extension Lobby {
     }
   }
 
-  /// Decides a command again with the current state; refuses it as busy after `maxWait`.
+  /// Handles a unit that was not stored: decides its command again with the current state, but refuses a command older than `maxWait` as
+  /// busy.
   private mutating func retry(_ out: StoreWork.Unit) {
     if let at = out.then.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
@@ -273,7 +276,7 @@ extension Lobby {
     unlockMatches(of: out)
   }
 
-  /// Lets the matches and the connection of a unit continue.
+  /// Lets the matches of a finished unit accept the next unit, and its connection the next request.
   private mutating func unlockMatches(of out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
     switch out.then {
@@ -283,7 +286,8 @@ extension Lobby {
     for log in out.draft.unit.logs { resumeMatch(log.m) }
   }
 
-  /// Continues a settled match: reads it again if needed, serves waiting commands, then checks presence and timers.
+  /// Continues a match that has neither a unit nor a read of its log in flight: reads the log again if needed, serves waiting commands,
+  /// then checks presence and timers.
   mutating func resumeMatch(_ m: MatchID) {
     guard matches[m]?.isSettled == true else { return }
     if matches[m]?.work.isBehind == true { return reread(m) }
@@ -297,10 +301,11 @@ extension Lobby {
 
   // MARK: folding
 
-  /// Folds events after position `after` that memory lacks, and sends them to local followers.
+  /// Adds events that the match in memory lacks, and sends them to the match's players and spectators at this node. The first event of
+  /// `events` has the number `after` + 1.
   ///
-  /// A rematch that an event announces is loaded, except `begins`, a rematch that the same unit creates. After an event that cannot be
-  /// folded, the match is abandoned if the events come from the store (`isStored`), and read again if not.
+  /// Loads the rematch that an event announces, unless the rematch is `begins`, which the same unit creates. If an event contradicts the
+  /// log, abandons the match if the store has the events (`isStored`), and reads the match again if not.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
     isStored: Bool = true
@@ -356,11 +361,11 @@ extension Lobby {
     for id in connections(of: side.opponent, in: match) { send(.gone(m, side, claimIn: max(0, wait)), to: id) }
   }
 
-  /// Sends a match that begins, with all its events, to its local players.
+  /// Sends a match that begins, with all its events, to its players at this node and to the spectators of its room.
   mutating func introduce(_ m: MatchID) {
     guard let match = matches[m], match.state.phase != .open else { return }
     let lines = ServerMessage.events(of: m, match.bodies)
-    // A player who joined a room has not received its `open` event.
+    // Only players are sent the `open` event of a room: the player who joined lacks it, but spectators have received the state of the room.
     let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
@@ -383,8 +388,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes the sessions of the room's opener to the match, if their clients know the game, and schedules a presence check for
-  /// players who have left meanwhile.
+  /// Subscribes those sessions of the room's opener to the match whose clients know the game, and checks the absence of a player without a
+  /// connection here.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {

@@ -9,7 +9,8 @@ enum Disconnection: Hashable {
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// `resumed`: on another connection. `over`: revoked or expired. `resumedOrOver`: it is not known which.
+  /// `resumed`: the session continues on another connection. `over`: it was revoked or has expired. `resumedOrOver`: the node cannot tell
+  /// which.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {
@@ -33,7 +34,7 @@ enum Disconnection: Hashable {
   }
 }
 
-/// The end of connections: by the client, and by the server (`disconnect`).
+/// The end of connections: closed by the client (`disconnected`) or by the server (`disconnect`).
 extension Lobby {
   /// Removes a session from its matches at once and closes its connection.
   mutating func disconnect(_ session: Session, _ why: Disconnection) {
@@ -41,7 +42,7 @@ extension Lobby {
     close(session.connection, why.code, why.text, retry: nil)
   }
 
-  /// Disconnects a session that was resumed elsewhere with a higher generation, or revoked.
+  /// Disconnects a session whose generation here is lower than `generation`: the session was resumed elsewhere, or revoked (`.max`).
   mutating func disconnect(_ id: String, before generation: Int64) {
     guard let session = sessions[id], session.generation < generation else { return }
     disconnect(session, generation == .max ? .over : .resumed)
@@ -62,7 +63,8 @@ extension Lobby {
     connections[id] = nil
   }
 
-  /// Ends a session's connection to this node; the session may have been resumed at another node.
+  /// Removes a session from this node, with its seek, and unsubscribes it from its matches. `isElsewhere`: the session may have been
+  /// resumed at another node.
   private mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
     retryUntilDone(.detach(session: session, generation: known.generation))

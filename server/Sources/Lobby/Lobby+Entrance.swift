@@ -13,7 +13,7 @@ extension Lobby {
 
   // MARK: hello
 
-  /// Whether a login is allowed now; refuses one that is not.
+  /// Whether a client may log in now; if not, refuses the login.
   private mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
     guard !isDraining else {
       refuse(id, re, .draining, "the server is stopping; connect again in a moment")
@@ -47,7 +47,8 @@ extension Lobby {
     } else if let known = hello.token {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
-      // The guest name that the client prefers. If it is taken, the guest gets a random name. Every name has the prefix `guest-`.
+      // The guest name that the client prefers. If another account has the name, the guest gets a random one. Every name has the prefix
+      // `guest-`.
       let liked = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
@@ -89,7 +90,8 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
-      // If a later login at this node has resumed the same session meanwhile, it has the higher generation, and its connection stays.
+      // A later login at this node may have resumed the same session meanwhile. The later login has the higher generation, and its
+      // connection stays.
       guard known.generation < entered.generation else {
         return close(id, .replaced, "this session connected again", retry: nil)
       }
@@ -106,7 +108,7 @@ extension Lobby {
     session.unsettledSince = record.previous == nil ? nil : now.monotonic
     sessions.put(session)
     connections[id]?.session = record.id
-    // 0 if no version is in common. The transport refuses such clients, so only simulated ones reach this line.
+    // 0 if client and server have no version in common. The transport refuses such clients, so only the clients of simulations get a 0.
     let version = hello.common(with: protocolVersions) ?? 0
     connections[id]?.version = version
     let mine = live(entered.profile, in: session.games)
@@ -136,7 +138,8 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Caches accounts that a session or match here needs, and disconnects the players whose accounts are banned or deleted.
+  /// Caches those of the accounts that a session or match here needs (a match being loaded: `known`), and disconnects the players whose
+  /// accounts are banned or deleted.
   mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
@@ -153,7 +156,7 @@ extension Lobby {
     }
   }
 
-  /// Reads the players of a match whose accounts were evicted while its unit was in flight.
+  /// Reads the accounts of a match's players that were evicted from memory while the match's unit was in flight.
   mutating func readPlayers(of m: MatchID) {
     let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
     if !missing.isEmpty { read(accounts: missing) }
@@ -165,7 +168,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
     case .register(let name):
-      // A player who registers his own name again has lost the answer and with it the token: he gets a new token.
+      // A player who registers his present name did not receive the answer with his token, so he gets a new token.
       guard account.guest || account.name.lowercased() == name.lowercased() else {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }

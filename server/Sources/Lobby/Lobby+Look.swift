@@ -74,9 +74,9 @@ extension Lobby {
     }
   }
 
-  /// Keeps a finished match that was loaded, and evicts the finished match that was loaded first once there are too many.
+  /// Keeps a finished match that was loaded. If too many are kept, evicts the match that was loaded first.
   mutating func keepFinished(_ m: MatchID) {
-    // A match that is in use or has just ended is evicted later, by its own timer.
+    // If the first match is in use or has just ended, its own timer evicts it later.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,
       match.work.waiting.isEmpty, !match.mayHaveRematch(now.monotonic)
     else { return }

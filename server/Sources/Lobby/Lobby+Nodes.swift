@@ -37,7 +37,7 @@ extension Lobby {
     let isForged = match.contradicts(bodies, from: seq)
     guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
-    // Players, ratings and records are only in the store: read the match again.
+    // Only the store has the players, ratings and records that these events change: read the match again.
     let needsMore = events.contains { event in
       switch event.kind {
       case .start, .end, .aside: true
@@ -45,7 +45,7 @@ extension Lobby {
       }
     }
     guard !isForged, seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
-      // The answer to a read in progress may have left the store before these events were stored.
+      // A read is in progress, and its answer may have left the store before these events were stored: read once more afterwards.
       if match.work.isBeingRead { matches[m]?.work.isBehind = true }
       return reread(m)
     }
@@ -115,22 +115,24 @@ extension Lobby {
     if !isDone { adoptOrphans() }
   }
 
-  /// After the death of a node, schedules a presence check for each match with players who may have been connected there.
+  /// After the death of a node, schedules a presence check for each match with a player who is neither recorded as absent nor connected
+  /// here: the player may have been connected to the dead node.
   private mutating func checkPresenceElsewhere() {
     for match in matches.values where !unknown(in: match).isEmpty {
       matches.schedulePresenceCheck(match.id, now.monotonic)
     }
   }
 
-  /// Decides a match's presence check: logs `recovered` if both players are absent after a restart, or `gone` for one
-  /// of them. If this cannot be decided yet, the next heartbeat calls this function again.
+  /// Decides a match's presence check: logs `recovered` if both players are absent after a restart, or `gone` if one player is absent. As
+  /// long as the check is undecided, each heartbeat reads the match and calls this function again.
   mutating func recordAbsentPlayers(of m: MatchID, _ found: FollowedMatch) {
     guard let check = matches.presenceCheck(of: m), membership.trustsHeartbeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
       return matches.endPresenceCheck(m)
     }
     guard match.isSettled else { return }
-    // In the first 5 s of the check any session of a player counts as presence: it may not have been subscribed to the match yet.
+    // In the first 5 s of the check, a player with a session at any node counts as present, even if the session is not subscribed to the
+    // match yet.
     let isEarly = now.monotonic - check.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
@@ -138,7 +140,7 @@ extension Lobby {
       return !mayPlayElsewhere(account, found)
     }
     if absent.count == 2, check.byAll || !match.presence.x.isAway && !match.presence.o.isAway {
-      // Folding this event ends the match's presence check.
+      // `fold` ends the presence check when it adds this event.
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return submit(draft(match, [recovered]), .itself)
     }
@@ -149,7 +151,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Whether a player may be connected to another node that follows the match and so decides about his presence.
+  /// Whether a player may be connected to another node that follows the match. That node then decides whether the player is present.
   func mayPlayElsewhere(_ account: Int64?, _ found: FollowedMatch) -> Bool {
     let places = account.flatMap { found.here[$0] } ?? []
     return otherNodes.contains { places.contains($0.id) && found.nodes.contains($0.id) }
@@ -177,7 +179,8 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
-    // The store's values replace those in memory, even if the store has lost recent changes.
+    // Accept the store's accounts even if their versions are lower: the database may have lost recent changes. But an account that has
+    // changed in memory since the question is replaced only by a later version.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     receiveAccounts(differences.accounts)
     for id in differences.gone {

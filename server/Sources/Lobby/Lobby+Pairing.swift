@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Seeks of this node's players, their tickets in the store, and the matches to which tickets lead.
+/// Seeks of this node's players, their tickets (requests to be paired) in the store, and the matches that are made from tickets.
 extension Lobby {
   // MARK: at the node of the player
 
@@ -19,7 +19,7 @@ extension Lobby {
     guard mayPlay(seek.terms.rules, session, id, re) else { return }
     guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     if let open = seeks[id]?.ticket {
-      // A repeated seek keeps its place; only its consent to bots may change.
+      // A client may repeat its seek with the same key: the ticket keeps its place, and only the consent to bots may change.
       guard let key = seek.key, open.seek.key == key else {
         return refuse(id, re, .occupied, "this session has a seek already; unseek first")
       }
@@ -51,7 +51,7 @@ extension Lobby {
   private static let keyReused = "this key was used for another seek"
   static let isPlaying = "you are in a match that counts; finish it before the next"
 
-  /// The store's clock less the monotonic clock.
+  /// The store's clock minus the monotonic clock.
   private var ahead: Int64 { membership.clockOffset ?? now.wall - now.monotonic }
 
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
@@ -65,7 +65,7 @@ extension Lobby {
     if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
-      // If no ticket was matched, the player has withdrawn the seek or disconnected meanwhile.
+      // The seek has ended before this answer. If its ticket was not matched, the player has withdrawn the seek or disconnected.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
       // The notification of the pairing has arrived before this answer; the client still waits for an answer to its seek.
       return route(.follow(m, re: re, isNew: true), m, for: id)
@@ -102,7 +102,7 @@ extension Lobby {
     }
   }
 
-  /// Ends the seek of a connection that withdraws it. The connection is still told of a match that has begun meanwhile.
+  /// Ends the seek of a connection that withdraws it. If the ticket is matched all the same, the player is still subscribed to the match.
   mutating func withdrawSeek(_ id: ConnectionID) {
     seeks.takeBack(id)
     endSeek(id)
@@ -116,7 +116,7 @@ extension Lobby {
     retryUntilDone(.unqueue(open.ticket.id))
   }
 
-  /// Ends the seeks of the account's other sessions with the key of `ticket`, because `ticket` has replaced their tickets.
+  /// Ends the seeks that other sessions of the account made with the same key: in the store, `ticket` has replaced their tickets.
   private mutating func endSeeks(replacedBy ticket: Ticket) {
     guard let key = ticket.seek.key else { return }
     for id in sessions.of(ticket.account).map(\.connection) {
@@ -141,7 +141,8 @@ extension Lobby {
     if let ticket = seeks.markMatched(id, to: m) { matchmaker.remove(ticket.id) }
   }
 
-  /// Resumes a player's search after his match failed before it began, unless he has begun another search.
+  /// Queues a player's ticket again under a new id after its match `m` ended or was lost before the player took part. Does nothing if the
+  /// player has another seek.
   mutating func requeueSeek(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
@@ -174,7 +175,8 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Subscribes sessions that withdrew their seek too late to a match that has just begun.
+  /// Subscribes those sessions of an account to match `m` that withdrew their seek only after their ticket was matched. Does nothing once a
+  /// move was made.
   mutating func subscribeLateSeekers(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
       match.followers[side].isEmpty
@@ -191,7 +193,7 @@ extension Lobby {
     send(.queued(ticket: ticket, waited: Int(now.monotonic - open.ticket.since), bots: bots), to: id)
   }
 
-  /// Drops the remembered tickets that were matched in this match.
+  /// Forgets that tickets of the match's players led to `m`, because `m` is over.
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
@@ -206,7 +208,7 @@ extension Lobby {
       botAfter: Int64(configuration.botAfter), tournaments: tournaments.entries, wall: now.wall)
   }
 
-  /// Reads the queue because another node has queued a ticket.
+  /// Reads the queue now, or soon after the last such read, because another node has queued a ticket.
   mutating func readQueueSoon() {
     guard let due = matchmaker.scheduleRead(now.monotonic) else { return }
     if due > now.monotonic { timers.set(.queue, at: due) } else { readQueueNow() }
@@ -284,7 +286,7 @@ extension Lobby {
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // Also subscribes a player who withdrew his seek too late.
+      // If the session withdrew its seek too late, `seeks` lacks the ticket, but the session is subscribed all the same.
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
@@ -292,7 +294,8 @@ extension Lobby {
     }
   }
 
-  /// Handles a pairing that the store refused: removes a ticket that cannot be paired and reads the queue again.
+  /// Handles a pairing that was not stored: removes a ticket that cannot be paired, and reads the queue again. `conflict` is `nil` if the
+  /// store failed.
   mutating func unpaired(_ pairing: Pairing, _ conflict: Conflict?) {
     matchmaker.release(pairing)
     switch conflict {
@@ -305,7 +308,7 @@ extension Lobby {
       }
     // The store failed; the next pairing timer reads the queue.
     case nil: return matchmaker.requireRead()
-    // A local ticket may have been matched without a notification to this node.
+    // A ticket of the pair does not wait any more. If it is a ticket of this node, the comparison finds the match to which it led.
     case .ticket: membership.requireComparison()
     default: break
     }

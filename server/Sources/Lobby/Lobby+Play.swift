@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 extension Lobby {
-  /// Milliseconds by which a time forfeit is delayed, for moves decoded before it and not yet processed.
+  /// Milliseconds by which a loss on time is delayed: a move may have been decoded in time and still wait to be handled.
   static let flagSlack: Int64 = 25
 
   mutating func act(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
@@ -90,8 +90,8 @@ extension Lobby {
     return begun
   }
 
-  /// Whether a side was a bot in a match. Bots have named accounts, but `start` marks them as guests; so every node can
-  /// tell from the log.
+  /// Whether a side was a bot in a match. Bots have named accounts, but their matches' `start` event marks them as guests. By this
+  /// contradiction every node recognises a bot in the log.
   private func isBot(_ side: Player, in match: LiveMatch) -> Bool {
     match.account(at: side).flatMap { accounts[$0] }.map { !$0.guest } == true
       && match.state.players?[side].guest == true

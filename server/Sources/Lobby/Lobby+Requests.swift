@@ -144,7 +144,7 @@ extension Lobby {
     replies.add(.orderCompleted(number, true))
   }
 
-  /// Annuls a match that cannot be continued.
+  /// Annuls a match by the administrator's order `number`: the match ends without a result.
   mutating func annul(_ m: MatchID, _ number: UInt64) {
     guard let match = matches[m], !match.isOver else { return replies.add(.orderCompleted(number, false)) }
     // The match has work in flight: `nil` tells the administrator's program to retry.

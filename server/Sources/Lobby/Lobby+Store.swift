@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Questions to the store, requests in the order of their connection, loading and re-reading matches.
+/// Asks the store, handles each connection's requests in order, loads matches and reads them again.
 extension Lobby {
   // MARK: asking
 
@@ -19,13 +19,14 @@ extension Lobby {
   mutating func retryUntilDone(_ question: StoreQuestion, tries: Int = 0) {
     ask(question) { lobby, answer in
       guard answer != .done else { return }
-      // The pause doubles: after an outage logins must not wait behind thousands of retries.
+      // The pause doubles with each try: after an outage, logins must not wait behind thousands of retries.
       let pause = min(Lobby.longestRetry, lobby.configuration.askAgain << min(tries, 8))
       lobby.timers.set(.retryUntilDone(question, tries: tries + 1), at: lobby.now.monotonic + pause)
     }
   }
 
-  /// The longest pause between two tries, in milliseconds: an undeleted ticket may pair a player who has left.
+  /// The longest pause between two tries, in milliseconds. It is short because a ticket that is not deleted yet may still be matched,
+  /// although its player has left.
   private static let longestRetry: Int64 = 2000
 
   /// Sets a timer to repeat an unanswered question.
@@ -57,13 +58,13 @@ extension Lobby {
     }
   }
 
-  /// Runs `work` for a connection that waited; `work` may start the next wait.
+  /// Runs `work` for a connection and ends one of its waits; `work` may start the next wait.
   mutating func resumeConnection(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
     if connections[id] != nil { work(&self) }
     finishWait(id)
   }
 
-  /// Makes a connection wait until a match is settled.
+  /// Queues a request at a match until no unit and no read of the match is in flight. Its connection waits as long.
   mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
     connections[id]?.outstanding += 1
     matches[m]?.work.waiting.append((id, request))
@@ -71,7 +72,7 @@ extension Lobby {
 
   // MARK: loading
 
-  /// Loads a match from the store, for a connection or for this node itself.
+  /// Loads a match from the store and then does `work`, for a connection or for this node itself.
   mutating func load(_ m: MatchID, _ work: MatchDirectory.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
       // A player's own match is always loaded: the server sends its state unasked, so there is no request to refuse.
@@ -100,7 +101,7 @@ extension Lobby {
       let isThere = matches[m] != nil
       switch (work, id) {
       case (.request(let request), let id?):
-        // The player has disconnected meanwhile.
+        // The player has disconnected before the match was loaded, so check where the player is.
         if isThere, request.isLook, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
         resumeConnection(id) { lobby in
           if isThere {
@@ -125,7 +126,7 @@ extension Lobby {
     }
     // Adopt the match last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
     if isNamed { adopt(m) }
-    // A notification of later events has arrived before this answer.
+    // A notification has announced later events than this answer contains: read the match again.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
     // The node responsible for an absent player may have died unnoticed; schedule a presence check.
     if let found, let match = matches[m],
@@ -135,8 +136,8 @@ extension Lobby {
     }
   }
 
-  /// Subscribes local players to a match that lists this node although no notification of it arrived. These players played the match before
-  /// this rematch, or withdrew a seek too late.
+  /// Subscribes players at this node to a match that lists this node in the store, although no notification of the match arrived. If the
+  /// match is a rematch, they are the players of the match before it; otherwise they withdrew a seek too late.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return
@@ -164,7 +165,7 @@ extension Lobby {
     }
   }
 
-  /// Refuses a request that needs the store.
+  /// Refuses a request because the store does not answer.
   mutating func turnAway(_ request: Request, _ id: ConnectionID) {
     guard request.isLook else { return refuseBusy(id, request.re) }
     // A client requests the state of its matches only when it connects, so it must connect again.
@@ -190,7 +191,7 @@ extension Lobby {
 
   // MARK: reading again
 
-  /// Reads a match again once no unit is in flight.
+  /// Reads a match again from the store; if a unit of the match is in flight, only after the unit is finished.
   mutating func reread(_ m: MatchID) {
     guard let match = matches[m], !match.work.isBeingRead else { return }
     matches[m]?.work.isBehind = match.work.unit != nil

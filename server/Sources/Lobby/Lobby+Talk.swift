@@ -34,7 +34,7 @@ extension Lobby {
     }
   }
 
-  /// The rate-limit key of an account's reports.
+  /// The name under which `tries` counts the reports of an account.
   private static func reports(by account: Int64) -> String { "report \(account)" }
 
   private mutating func chat(

@@ -10,7 +10,7 @@ extension Lobby {
     return Int64(min(Limits.lag, trips.max() ?? 0))
   }
 
-  /// Sets the timer of a match to its `nextDue`.
+  /// Sets the timer of a match to its `nextDue`, unless an earlier timer of the match is pending.
   mutating func arm(_ m: MatchID) {
     guard let match = matches[m],
       let due = match.nextDue(flagDelay: flagDelay(match), now.monotonic, configuration)
@@ -21,7 +21,7 @@ extension Lobby {
     timers.set(.match(m, due: at), at: at)
   }
 
-  /// Milliseconds by which this node's timers for a side are delayed if another node has its connection: that node acts first.
+  /// Milliseconds by which this node delays its timers for a side that is connected to another node: the other node acts first.
   private func otherNodesWait(_ side: Player, in match: LiveMatch) -> Int64 {
     match.nodes.contains { $0 != node } && connections(of: side, in: match).isEmpty ? configuration.otherNodesWait : 0
   }
@@ -39,7 +39,7 @@ extension Lobby {
     if let retry = matches[m]?.work.retryAt, retry <= now.monotonic { matches[m]?.work.retryAt = nil }
     if isOutOfTouch { matches[m]?.work.retryAt = membership.now.monotonic + configuration.heartbeatInterval }
     updatePresence(m)
-    // The unit in flight arms the timer again when it is done.
+    // If a unit or a read of the match is in flight, its end sets the timer again.
     guard let match = matches[m], match.isSettled else { return }
     guard match.work.retryAt == nil else { return arm(m) }
     if match.isOver, let at = match.forgetAt, at <= now.monotonic { return evictMatch(m) }
@@ -56,7 +56,7 @@ extension Lobby {
     for account in match.accounts { evictAccount(account) }
   }
 
-  /// Subscribes a session to the side of its account.
+  /// Subscribes an account's session to the account's side of a match.
   mutating func subscribe(_ m: MatchID, _ account: Int64, _ session: String) {
     guard let match = matches[m], let side = match.side(of: account),
       sessions[session]?.games.contains(match.state.terms.rules) == true
@@ -82,7 +82,8 @@ extension Lobby {
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // Among several nodes only a logged absence counts: a node where the player returns logs `back` only after a logged `gone`.
+      // The log may be full (`mostLogged`). With several nodes, ignore an absence that is not logged: the node to which the player returns
+      // logs `back` only after a logged `gone`.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.presence[side].hasLeft = false
         continue
@@ -99,7 +100,8 @@ extension Lobby {
     return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
   }
 
-  /// Handles a player who is not connected here: he is absent, or a presence check has to find out whether he is at another node.
+  /// Handles a player who is not connected here. Without other nodes, records that the player has left; otherwise schedules a presence
+  /// check, since the player may be at another node.
   mutating func checkAbsence(of side: Player, in m: MatchID) {
     if otherNodes.isEmpty {
       matches[m]?.presence[side].hasLeft = true
@@ -114,7 +116,7 @@ extension Lobby {
       .filter { matches[m]?.presence[$0].leftCleanly == true }
   }
 
-  /// Shortens the grace period of a side that sent `bye` at another node.
+  /// Shortens the time that a side may stay absent, because it sent `bye` at another node.
   mutating func saidBye(_ side: Player, _ m: MatchID) {
     guard let match = matches[m] else { return }
     guard match.presence[side].isAway else {
@@ -129,7 +131,7 @@ extension Lobby {
 
   // MARK: who follows
 
-  /// The connections at this node of the sessions, of either side, that follow the match; each connection once.
+  /// The connections at this node of the match's players, of both sides; each connection once.
   func connectionsFollowing(_ match: LiveMatch) -> [ConnectionID] {
     var result: [ConnectionID] = []
     for side in Player.allCases {

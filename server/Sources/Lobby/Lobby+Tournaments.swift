@@ -51,7 +51,8 @@ extension Lobby {
     withTournament(code, id, re) { $0.carryOut(order, $1, session, id, re) }
   }
 
-  /// Calls `then` with a tournament, which is read first if this node does not know it. Counts wrong codes.
+  /// Calls `then` with the tournament of a code, after reading the tournament if this node does not have it in memory. Counts a code that
+  /// no tournament has as an attempt.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {
@@ -152,8 +153,8 @@ extension Lobby {
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
-  /// Sends the finished games in which a player had X, the latest first: each as its `state`, then the page. So each game is in the answer
-  /// for one of its two players only.
+  /// Sends the finished games in which a player had X, the latest first: a `state` line for each game, then a `page` line. Games in which
+  /// the player had O are left out, because the answer for the opponent has them.
   private mutating func sendGames(
     _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {

@@ -5,14 +5,15 @@ import TicTacToe
 
 /// All state and decisions of one node, as a value: `reduce` takes an input and returns the effects to execute.
 ///
-/// Nothing here blocks, waits or reads a clock. Memory holds only durable data: a decision goes to the store as a unit,
-/// and its events are folded and sent only after the store has applied it. So no client sees an event that a power cut
-/// could undo, and a refused unit leaves nothing to roll back.
+/// Nothing here blocks, waits or reads a clock. A decision goes to the store as a unit. Only after the store has applied the unit are its
+/// events added to the match in memory and sent. So no client sees an event that a power cut could undo, and a refused unit leaves nothing
+/// to roll back.
 ///
 /// A match handles one unit at a time, and a connection one request. Further units and requests wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// Checks a match. The timer is ignored if the match's latest timer has another due time, as after an eviction and reload.
+    /// Checks a match. Ignored unless `due` is the time of the match's next timer: after the match was evicted and loaded again, old timers
+    /// still fire.
     case match(MatchID, due: Int64)
     case pairing
     /// Reads and sends the tables of tournaments.
@@ -93,10 +94,10 @@ package struct Lobby: Sendable {
     return replies.take()
   }
 
-  /// When `tick` is next needed, in monotonic milliseconds.
+  /// When the caller must pass the input `tick` next, in monotonic milliseconds.
   package var nextDue: Int64? { stage == .left ? nil : timers.next }
 
-  /// Whether no unit and no connection's question is in flight.
+  /// Whether the store has answered every unit, and no connection waits for an answer.
   package var isSettled: Bool { store.isSettled && connections.values.allSatisfy { $0.outstanding == 0 } }
 
   var now: Moment { membership.now }
@@ -229,7 +230,7 @@ package struct Lobby: Sendable {
     if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.evict(id) }
   }
 
-  /// Returns the inconsistencies of the state in memory, for tests; O(everything).
+  /// Returns the inconsistencies of the state in memory, for tests. O(size of the state).
   package func checkInvariants() -> [String] {
     var faults = sessions.faults + matches.faults + store.faults
     for session in sessions.all {

@@ -26,9 +26,10 @@ package enum Entropy: RandomNumberGenerator, Sendable {
 }
 
 package enum LobbyInput: Sendable {
-  /// A connection was accepted; limits are counted by `address`, which is `nil` for this machine.
+  /// A connection was accepted. Limits of a client are counted by `address`, which is `nil` for a connection from this machine: it has no
+  /// limits.
   case connected(ConnectionID, address: String?)
-  /// A message, decoded at a monotonic time, from a connection with a measured round trip.
+  /// A client's line, the monotonic time at which it was decoded, and the last measured round trip of its connection in milliseconds.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
   /// A connection ended, with or without `bye`.
   case disconnected(ConnectionID, clean: Bool)
@@ -113,7 +114,7 @@ package enum LobbyEffect: Sendable {
   case store(UInt64, StoreUnit)
   /// Ask the store and report the answer under this number.
   case ask(UInt64, StoreQuestion)
-  /// Send a message to other nodes, after the effects before this one.
+  /// Send a text to other nodes, after executing all effects before this one.
   case publish([NodeID], String)
   /// An administrator's order was carried out durably; `false` if there is no such player or live match, `nil` if the
   /// store does not answer.
@@ -126,9 +127,9 @@ package enum LobbyEffect: Sendable {
 package struct LobbyConfiguration: Sendable, Hashable {
   /// The name of this program in the greeting and the log.
   package var server = "alina-server"
-  /// Messages a second from a person, and the most at once; sent in `welcome`.
+  /// The messages that a person may send each second, and the most at once; told to the client in `welcome`.
   package var rate = [20, 40]
-  /// Messages a second from a bot, and the most at once.
+  /// The messages that a bot may send each second, and the most at once.
   package var botRate = [200, 200]
   /// Logins and new guests a minute from one address.
   package var loginsPerMinute = 30
@@ -140,11 +141,11 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var maxPending = 4096
   /// Milliseconds that a commit may take before commands are refused as busy.
   package var maxWait = 2000
-  /// Milliseconds a side may be away after `bye`.
+  /// Milliseconds for which a side may be absent after sending `bye`, until its opponent may claim the win.
   package var graceAfterBye = 10_000
-  /// Milliseconds a side may be away after a lost connection or a restart.
+  /// Milliseconds for which a side may be absent after a lost connection or a restart, until its opponent may claim the win.
   package var grace = 40_000
-  /// Milliseconds a side may be away during a match, all absences together.
+  /// Milliseconds for which a side may be absent during a match, all its absences together.
   package var graceInAll = 60_000
   /// Milliseconds from the moment when a player may claim the win until the player wins without a claim.
   package var claimByItself = 60_000
@@ -156,7 +157,8 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var tournamentsPerAddress = 2
   /// Milliseconds of waiting after which bots are offered.
   package var botAfter = 20_000
-  /// Milliseconds for which a `key` is kept at least; it is kept longer while its match is live.
+  /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. It keeps the key longer while the match of the key is
+  /// live.
   package var keyLives: Int64 = 600_000
   /// The most guest accounts; beyond that the least recently active ones without a live match are deleted.
   package var maxGuests = 20_000

@@ -10,12 +10,12 @@ struct MatchDirectory: Sendable {
   private var byAccount: [Int64: [MatchID]] = [:]
   /// The work that waits for a match to be loaded, in order.
   private var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
-  /// The highest `seq` that notifications announced for matches being loaded.
+  /// For each match being loaded, the highest event number (`seq`) that a notification announced.
   private var announced: [MatchID: Int] = [:]
   /// Finished matches that were loaded, oldest first.
   private var finished: [MatchID] = []
-  /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not connected here,
-  /// or the player's session is reported on another node.
+  /// Matches with a player who may be absent although the log does not say so: a node has died, a room's opener is not connected here, or
+  /// the player may be connected to another node.
   private var checks: [MatchID: PresenceCheck] = [:]
   /// When the last match ended, by the wall clock.
   private var lastEnd: Int64 = 0
@@ -28,13 +28,13 @@ struct MatchDirectory: Sendable {
     /// Subscribe the account whose ticket was matched.
     case paired(ticket: String, account: Int64)
     case annul(UInt64)
-    /// Adopt the match, because it lists this node.
+    /// Adopt the match, because the store lists this node as its follower.
     case named
   }
 
   struct PresenceCheck: Sendable {
     let since: Int64
-    /// Whether the store lists only this node for the match: until now no living node followed the match, so its clock was not enforced.
+    /// Whether the store lists only this node as a follower. No living node followed the match before, so no node enforced its clock.
     let byAll: Bool
   }
 
@@ -95,12 +95,12 @@ struct MatchDirectory: Sendable {
     loading.removeValue(forKey: m) ?? []
   }
 
-  /// Notes that another node has appended events to a match that is being loaded: the answer may lack them.
+  /// Notes the number `seq` of an event that another node has appended to a match being loaded: the store's answer may lack the event.
   mutating func announce(_ seq: Int, of m: MatchID) {
     if loading[m] != nil { announced[m] = max(announced[m] ?? 0, seq) }
   }
 
-  /// Takes the highest `seq` that was announced for a match.
+  /// Returns and removes the highest event number that was announced for a match.
   mutating func takeAnnounced(_ m: MatchID) -> Int? { announced.removeValue(forKey: m) }
 
   /// The most finished matches that are kept in memory after loading, so that repeated requests need no store.
@@ -112,8 +112,8 @@ struct MatchDirectory: Sendable {
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }
 
-  /// The wall time at which a match ends, different for each match of this node, because a history page begins after the end time of
-  /// the last match on the page before. The times decrease only if the clock was set back by a minute or more.
+  /// The wall time to record as a match's end. Each match of this node gets another time, because a page of a player's history goes on
+  /// after the end time of the last match on the page before. The times decrease only if the clock was set back by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

@@ -8,7 +8,7 @@ import TicTacToe
 /// harm: the store lets a ticket lead to one match only.
 struct Matchmaker: Sendable {
   enum Output: Hashable {
-    /// Two tickets to be matched. They have left the queue and stay reserved until `release`.
+    /// Make a match of two tickets. Both have left the queue and cannot be paired again until `release`.
     case pair(Ticket, Ticket)
     /// Offer bots to a player who has waited for long; `count` of them are available.
     case offerBots(Ticket, count: Int)
@@ -33,7 +33,7 @@ struct Matchmaker: Sendable {
   /// Whether the store may have tickets that are missing here.
   private(set) var mustRead = false
   private var isReading = false
-  /// Whether a timer for the next read is set; and when the queue was last read because of another node's ticket (`readAt`).
+  /// Whether a timer for the next read is set; and when this node last read the queue because of another node's ticket (`readAt`).
   private var isReadScheduled = false
   private var readAt = Int64.min / 2
   /// Milliseconds between two reads caused by other nodes' tickets: a read is O(queue).
@@ -55,8 +55,8 @@ struct Matchmaker: Sendable {
   /// Demands a read with the next pairing.
   mutating func requireRead() { mustRead = true }
 
-  /// Begins to read the queue; returns the tickets known before. A read in progress may miss newer tickets, so another read must follow
-  /// (`mustRead`).
+  /// Begins to read the queue; returns the ids of the tickets in memory. Returns `nil` if a read is in progress already: that read may miss
+  /// newer tickets, so another one must follow (`mustRead`).
   mutating func beginReading() -> Set<String>? {
     mustRead = isReading
     guard !isReading else { return nil }
@@ -81,7 +81,7 @@ struct Matchmaker: Sendable {
       if known?.row == one { continue }
       guard var ticket = Ticket(one, clockOffset) else { continue }
       ticket.offeredBots = known?.offeredBots ?? false
-      // Keep the earlier of the known and the read start of waiting: the store's clock may have been set back.
+      // The ticket has waited since the earlier of two times, in memory and in the store's row: the store's clock may have been set back.
       ticket.since = min(ticket.since, known?.since ?? context.now)
       add(ticket, context, &pairs)
     }
@@ -150,8 +150,8 @@ struct Matchmaker: Sendable {
     return queue.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0, context) }.min { rank($0) < rank($1) }
   }
 
-  /// The free player nearest in points; of equally near players the one who has waited longest. Two players who played each other last are
-  /// paired again after both have waited for `repeatAfter`; O(queue).
+  /// The waiting player nearest in points; of equally near players the one who has waited longest. If either of two players played the
+  /// other last, the two are paired only after both have waited for `repeatAfter`. O(queue).
   private func tournamentPartner(
     of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context
   ) -> Ticket? {
@@ -173,8 +173,9 @@ struct Matchmaker: Sendable {
     return best?.ticket
   }
 
-  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession. A longer time would, with the rounds
-  /// of `pairingInterval`, make waits of three seconds possible. TournamentPairingTests prints the share of repeated pairings.
+  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession. With a longer time, a player could wait
+  /// for three seconds, since players are paired only every `tournamentInterval`. TournamentPairingTests prints the share of repeated
+  /// pairings.
   private static let repeatAfter: Int64 = 2400
 
   /// Milliseconds until the next round of pairing. Players of a tournament are paired only in rounds.
@@ -192,7 +193,8 @@ struct Matchmaker: Sendable {
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
 
-  /// The largest rating difference a ticket accepts: 100, plus 10 a second, unlimited after 20 s; or the range of the seek.
+  /// The largest rating difference that a ticket accepts: the range of the seek, if it has one; otherwise 100, plus 10 for each second of
+  /// waiting, unlimited after 20 s.
   private func window(_ ticket: Ticket, _ now: Int64) -> Double {
     if let range = ticket.seek.range { return Double(range) }
     let seconds = Double(now - ticket.since) / 1000
@@ -207,7 +209,7 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// The number of tickets examined on each side of a rating; those farther away wait for a closer partner.
+  /// The number of tickets examined above a rating, and as many below it. Tickets farther away wait for a closer partner.
   private static let near = 64
   static let most = 10_000
 
@@ -275,7 +277,7 @@ struct TicketQueue: Sendable {
   /// The codes of the tournaments whose players wait.
   var tournaments: Set<String> { Set(lines.keys.compactMap(\.terms.tournament)) }
 
-  /// The position in a line (by rating, then start of waiting) for a ticket with this rating that waits since `since`.
+  /// The position for a new ticket in a line that is sorted by rating, then by start of waiting (`since`).
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
     line.place { ($0.rating, $0.since) < (rating, since) }
   }

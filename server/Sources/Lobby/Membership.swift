@@ -1,7 +1,7 @@
 import MatchProtocol
 import MatchStore
 
-/// This node among the nodes of the store: heartbeats, the store's clock, leadership, and when the lobby must compare its
+/// This node's view of the nodes that share the store: heartbeats, the store's clock, leadership, and when the lobby must compare its
 /// memory with the store. Times are monotonic milliseconds.
 struct Membership: Sendable {
   let node: NodeID
@@ -15,7 +15,7 @@ struct Membership: Sendable {
   private var heartbeatAt = Int64.min / 2
   /// Milliseconds by which the store's clock is ahead of the local wall clock.
   private(set) var clockAhead: Int64 = 0
-  /// The store's clock less the monotonic clock, at the last heartbeat.
+  /// The store's clock minus the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
   /// The time from which an old heartbeat again proves that its node is dead. After an outage or a change of the clock an old heartbeat
   /// proves nothing for a while.
@@ -32,7 +32,8 @@ struct Membership: Sendable {
   private var isUncertainUntil = Int64.min / 2
   /// The number of comparisons; every third comparison also looks for matches that list this node and are not in memory.
   private var comparisons = 0
-  /// Whether an answer was lost that may have named a match of this node that is not in memory.
+  /// Whether an answer of the store was lost that may have named a match of this node. The next comparison then looks for matches that are
+  /// not in memory.
   private var mustCompare = false
 
   init(_ node: NodeID, _ configuration: LobbyConfiguration, _ now: Moment) {
@@ -59,7 +60,7 @@ struct Membership: Sendable {
   /// Whether old heartbeats may be taken as a sign of death.
   var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
-  /// Whether another node was alive within the last 10 s, so that its changes may not all have arrived here.
+  /// Whether another node was alive within the 10 s before `time`, so that some of its changes may not have arrived here.
   private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
 
   // MARK: heartbeats
@@ -93,7 +94,7 @@ struct Membership: Sendable {
       setClock(to: heartbeat.now + roundTrip / 2, within: 50 + roundTrip / 2)
     }
     if isOutOfTouch {
-      // In an outage of the store, living nodes cannot send heartbeats either.
+      // During the outage other living nodes could not send heartbeats either, so an old heartbeat does not prove a death.
       change.outage = sentAt - heartbeatAt
       distrustHeartbeats()
       if hasCompany(at: heartbeatAt) { companyAt = now.monotonic }
@@ -115,7 +116,7 @@ struct Membership: Sendable {
     trustsHeartbeatsFrom = now.monotonic + Heartbeat.lives + heartbeatInterval
   }
 
-  /// Adopts the store's clock where it differs from the local wall clock by more than the measuring error.
+  /// Corrects `clockAhead` to the store's clock, if the wall clock is wrong by more than the measuring error.
   private mutating func setClock(to time: Int64, within error: Int64) {
     let offset = time - now.monotonic
     if let before = clockOffset, abs(offset - before) > 1000 { distrustHeartbeats() }
@@ -126,7 +127,7 @@ struct Membership: Sendable {
 
   // MARK: adopting
 
-  /// Begins to adopt matches without a living follower; `false` while that is being done.
+  /// Begins to adopt matches without a living follower; `false` while an earlier attempt is in progress.
   mutating func beginAdopting() -> Bool {
     guard !isAdopting else { return false }
     (isAdopting, adoptedAt) = (true, now.monotonic)
@@ -151,7 +152,7 @@ struct Membership: Sendable {
   /// Whether memory may differ from the store.
   var mayDiffer: Bool { hasCompany(at: now.monotonic) || mustCompare || now.monotonic < isUncertainUntil }
 
-  /// Begins a comparison; returns whether it also looks for matches that are not in memory, which is less urgent.
+  /// Begins a comparison. Returns whether it also looks for matches that are not in memory, as every third comparison does.
   mutating func beginComparing() -> Bool {
     comparisons += 1
     defer { mustCompare = false }

@@ -6,7 +6,7 @@ struct Presence: Sendable, Hashable {
   /// side sent `bye` (`leftCleanly`).
   var hasLeft = false
   var leftCleanly = false
-  /// The number of presence events in the log.
+  /// The number of the side's `gone` and `back` events in the log.
   private var logged = 0
   /// Milliseconds for which the side may be absent this time (`grace`), and for which it was absent earlier in the match (`awayBefore`).
   private var grace = 0
@@ -41,7 +41,7 @@ struct Presence: Sendable, Hashable {
     awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
   }
 
-  /// When the opponent may claim the win.
+  /// When the opponent may claim the win; `nil` while the side is present.
   func claimableAt(_ configuration: LobbyConfiguration) -> Int64? {
     awaySince.map { $0 + Int64(max(0, min(grace, configuration.graceInAll - awayBefore))) }
   }

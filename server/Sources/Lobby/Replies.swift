@@ -7,7 +7,7 @@ struct Replies: Sendable {
 
   mutating func add(_ effect: LobbyEffect) { effects.append(effect) }
 
-  /// Takes the effects, in order.
+  /// Returns the effects in order, and removes them.
   mutating func take() -> [LobbyEffect] {
     defer {
       effects = []

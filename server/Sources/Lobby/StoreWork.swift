@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A unit to be stored, with the events that the unit contains in encoded form.
+/// A unit to be stored, and the events of its logs as values; the unit contains them encoded.
 struct Draft: Sendable {
   var unit: StoreUnit
   /// The events of each log of the unit.
@@ -27,7 +27,7 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// When the client sent the command; `nil` if no client caused the unit.
+  /// When the client's command was decoded; `nil` if no client caused the unit.
   var since: Int64? {
     switch self {
     case .command(_, _, let at, _), .opened(_, _, let at): at
@@ -47,7 +47,7 @@ struct StoreWork: Sendable {
   }
 
   private var units: [UInt64: Unit] = [:]
-  /// The submission times, oldest first; some units may be done.
+  /// The units in the order of their submission, with the times. Some of them may be finished.
   private var order: [(number: UInt64, at: Int64)] = []
   private var first = 0
   private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]
@@ -88,7 +88,7 @@ struct StoreWork: Sendable {
     questions.removeValue(forKey: number)
   }
 
-  /// The number of units that may be submitted now: 0 if too many are in flight or the oldest has waited too long.
+  /// The number of units that may be submitted now: 0 if too many are in flight, or the oldest unit in flight has waited too long.
   func room(_ configuration: LobbyConfiguration, _ now: Int64) -> Int {
     let isLate = first < order.count && now - order[first].at > Int64(configuration.maxWait)
     return isLate ? 0 : max(0, configuration.maxPending + 1 - units.count)

@@ -32,7 +32,7 @@ extension Ticket {
     return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
   }
 
-  /// The row for the store; `ahead` is the store's clock less the monotonic clock.
+  /// The row for the store; `ahead` is the store's clock minus the monotonic clock.
   func record(_ ahead: Int64) -> TicketRecord {
     // The first mark is `b` for a bot. The second was `c` for a client that confirms a pairing; older nodes expect a second mark.
     let marks = isBot ? "b-" : "--"

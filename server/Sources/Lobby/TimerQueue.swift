@@ -1,6 +1,7 @@
 /// Items by their due time, earliest first, equal times in insertion order. A binary heap.
 ///
-/// Inlinable because the simulation keeps its actions in such a queue and spent half of its time in generic code.
+/// Inlinable for the simulation, a program in another module: it keeps its actions in this queue, and spent half of its time in generic
+/// code.
 package struct TimerQueue<Item: Sendable>: Sendable {
   @usableFromInline var heap: [(due: Int64, order: UInt64, item: Item)] = []
   @usableFromInline var made: UInt64 = 0
@@ -10,7 +11,7 @@ package struct TimerQueue<Item: Sendable>: Sendable {
   /// When the earliest item is due.
   @inlinable package var next: Int64? { heap.isEmpty ? nil : heap[0].due }
 
-  /// Compares without copying an item.
+  /// Whether the item at `i` is due before the item at `j`. Does not copy the items.
   @inlinable func isBefore(_ i: Int, _ j: Int) -> Bool {
     (heap[i].due, heap[i].order) < (heap[j].due, heap[j].order)
   }
@@ -26,7 +27,7 @@ package struct TimerQueue<Item: Sendable>: Sendable {
     }
   }
 
-  /// Takes the earliest item if it is due; O(log n).
+  /// Removes and returns the earliest item if it is due; O(log n).
   @inlinable package mutating func take(dueAt now: Int64) -> Item? {
     guard let next, next <= now else { return nil }
     let first = heap[0]

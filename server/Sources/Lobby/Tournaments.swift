@@ -23,7 +23,7 @@ struct TournamentDesk: Sendable {
     /// The monotonic time until which the leader needs the table to pair its players.
     var neededUntil = Int64.min / 2
 
-    /// Stores a tournament as read now, unless a later version is known.
+    /// Keeps a tournament that was just read, unless a later version is known.
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
@@ -72,12 +72,12 @@ struct TournamentDesk: Sendable {
   /// Notes that a tournament has changed in the store.
   mutating func markBehind(_ code: String) { entries[code]?.isBehind = true }
 
-  /// Stores a tournament as read now in its entry, which is made if it is missing.
+  /// Keeps a tournament that was just read in its entry, which is made if it is missing.
   mutating func take(_ found: Tournament, _ now: Int64) {
     entries[found.record.code, default: Entry()].take(found, now)
   }
 
-  /// Makes the leader read the table of a tournament whose players wait.
+  /// Keeps a tournament in memory until a time, because the leader needs its table to pair the players who wait.
   mutating func need(_ code: String, until time: Int64) { entries[code, default: Entry()].neededUntil = time }
 
   mutating func unfollow(_ id: ConnectionID, _ code: String? = nil) {
@@ -101,7 +101,7 @@ struct TournamentDesk: Sendable {
     made[address, default: [:]][record.code] = record.closes
   }
 
-  /// Records a tournament's new closing time.
+  /// Records the new closing time of a tournament that was made at this node.
   mutating func closes(_ record: TournamentRecord) {
     for address in made.keys where made[address]?[record.code] != nil { made[address]?[record.code] = record.closes }
   }
