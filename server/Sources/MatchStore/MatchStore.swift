@@ -18,7 +18,7 @@ package protocol MatchStore: AnyObject, Sendable {
 
   // Notifications: texts sent from node to node, which may be lost, repeated or late.
 
-  /// Receives the notifications for a node from now on, on any thread; `nil` means that some may have been lost.
+  /// From now on, calls `heard` on any thread with each notification for a node; with `nil` if some may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
   /// Sends notifications of at most `longestNotification` bytes to other nodes. Does not wait for their delivery.
   func publish(_ notifications: [(node: NodeID, text: String)])
@@ -34,7 +34,7 @@ package protocol MatchStore: AnyObject, Sendable {
   func add(_ accounts: [AccountRecord]) throws(StoreError)
   /// The ids of all matches, in order.
   func matchIDs() throws(StoreError) -> [MatchID]
-  /// Deletes the logs of matches that ended before a time, in slices; returns their number.
+  /// Deletes matches that ended before a time, and their logs, in several transactions; returns the number of matches.
   func prune(before: Int64) throws(StoreError) -> Int
   /// Throws unless the store is reachable now.
   func ping() throws(StoreError)
@@ -64,7 +64,7 @@ extension MatchStore {
 }
 
 extension StoreQuestion {
-  /// The most rows of a kind that one `clean` deletes: units and logins wait for it, 20 ms with SQLite (November 2026).
+  /// The most rows of a kind that one `clean` deletes. Units and logins wait meanwhile: 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
 
   /// The node that asks the question.

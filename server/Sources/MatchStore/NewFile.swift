@@ -23,7 +23,7 @@ package enum NewFile {
     }
   }
 
-  /// Syncs a file's content, or a folder's entries (empty: the working folder), to the disk.
+  /// Flushes the content of a file or the entries of a folder to the disk. An empty path is the working folder.
   package static func sync(_ path: String) throws {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }

@@ -2,9 +2,9 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The ways to log in. Digests are SHA-256 of tokens. A login is a use of the account: account and session then expire after `lives`.
+/// The ways to log in. Digests are SHA-256 of tokens. A login renews both expiries: account and session then expire after `lives`.
 package enum Login: Sendable, Hashable {
-  /// By the resume token with digest `presented`. The session that has the digest as `resume` or `previous` gets `resume` = `fresh`,
+  /// By the resume token with the digest `presented`, which a session has as `resume` or `previous`. The session gets `resume` = `fresh`,
   /// `previous` = `presented`, a new expiry and the next generation, and is connected to this node.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
   /// By an account's unexpired token: creates a session with this id and resume digest.
@@ -26,7 +26,7 @@ package struct Lifetimes: Sendable, Hashable {
   /// 30 days for guests. 366 days for named accounts: a player who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
-  /// The remaining times above which an expiry is not renewed, 29/30 of the whole: a guest's row is then written at most once a day.
+  /// An expiry is renewed only if less than these times remain, 29/30 of the lifetimes. So a guest's row is written at most once a day.
   package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
 
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
@@ -44,7 +44,7 @@ package enum LoginResult: Sendable, Hashable {
 package struct Entered: Sendable, Hashable {
   /// The session, as it is stored now.
   package var session: SessionRecord
-  /// The number of times the session was entered, this time included.
+  /// The number of logins to the session, this login included.
   package var generation: Int64
   /// The node to which the session was connected until now, possibly dead; `nil` if that connection has ended.
   package var before: NodeID?
@@ -58,7 +58,7 @@ package struct Profile: Sendable, Hashable {
   package var account: AccountRecord
   /// The account's match that ended last, if within the last minute.
   package var last: MatchID?
-  /// The names of the fifty accounts that the account blocked last, in the order of blocking, without deleted ones.
+  /// The names of the fifty accounts that the account blocked last, in the order of blocking. Deleted accounts are left out.
   package var blockedNames: [String]
   /// The account's live matches and open rooms (as x, o or opener), oldest first by `created`, then id; each with only the
   /// first event, which names the game.
@@ -91,13 +91,13 @@ package struct ReportRecord: Sendable, Hashable {
   /// Milliseconds for which a report is kept: 90 days.
   package static let lives: Int64 = 7_776_000_000
 
-  /// The id; later reports have greater ones. 0 until it is stored.
+  /// The id, greater than the ids of earlier reports; 0 until the report is stored.
   package var id: Int64
   /// The time of the report on the store's clock; 0 means now.
   package var at: Int64
   /// The account that reported.
   package var account: Int64
-  /// The current name of the account that reported; empty if it was deleted, so that a forgotten player is named nowhere.
+  /// The current name of the account that reported; empty if the account was deleted, so that a forgotten player is named nowhere.
   package var name: String
   package var m: MatchID
   /// The opponent's name; empty if the opponent's account or the match was deleted.
@@ -150,7 +150,7 @@ package struct NameQuota: Sendable, Hashable {
 }
 
 extension AccountChange {
-  /// The session that survives a change that deletes the account's sessions, empty if all are deleted; `nil` for any other change.
+  /// For a change that deletes the account's sessions: the session to keep, or an empty text to keep none. `nil` for any other change.
   package var keeps: String? {
     switch self {
     case .revoke(let keep): keep
@@ -164,13 +164,14 @@ extension AccountRecord {
   /// The name of an account after its player was forgotten.
   package static func deletedName(_ id: Int64) -> String { "deleted-\(id)" }
 
-  /// Applies a change or returns the refusal; `holder` returns the account that has a name.
+  /// Applies a change. If the change is not allowed, returns why, and this value must not be stored. `holder` returns the account that has
+  /// a name.
   package mutating func apply<E>(
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
   ) throws(E) -> ChangeResult? {
     switch change {
     case .register(let name, let token, let lives, _):
-      // The command is repeated under the account's present name, because the answer with the token was lost.
+      // A named account may repeat the registration of its present name, because the answer with the token may have been lost.
       guard guest || name.lowercased() == self.name.lowercased() else { return .forbidden }
       let other = try holder(name)
       guard other == nil || other == id else { return .nameTaken }

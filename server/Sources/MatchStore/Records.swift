@@ -24,12 +24,12 @@ package struct Standing: Sendable, Hashable {
   package var guest: Bool
   /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
-  /// The expiry of the account and its token unless it is used before, in milliseconds since 1970. A renewal does not
-  /// change `version`, because nodes do not read this field.
+  /// When the account and its token expire, in milliseconds since 1970. Each use of the account postpones it. That does not change
+  /// `version`, because nodes do not read this field.
   package var tokenExpires: Int64
   /// The standing in each game that the player has played.
   private var standings: [Variant: Standing] = [:]
-  /// Matches as X less matches as O in all games; the player with the lower balance gets X.
+  /// Matches as X minus matches as O in all games; the player with the lower balance gets X.
   package var xBalance = 0
   /// Whether the player receives no chat.
   package var quiet = false
@@ -39,7 +39,8 @@ package struct Standing: Sendable, Hashable {
   package var banned = false
   /// Accounts whose chat is suppressed and with which the player is not paired.
   package var blocked: [Int64] = []
-  /// The number of changes of the row. Each added result counts as a change, the rated slot does not. Each store counts on its own.
+  /// The number of changes of the row. An added result counts as a change, a change of the rated slot does not. Versions in different
+  /// stores are not comparable.
   package var version: Int64 = 0
 
   package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
@@ -92,7 +93,7 @@ extension AccountRecord {
   }
 }
 
-/// An increment of an account's results, so that concurrent writers do not overwrite each other.
+/// The results to add to an account. As increments, the results of concurrent writers do not overwrite each other.
 package struct AccountScore: Sendable, Hashable {
   package var account: Int64
   /// The game of the results and the rating.
@@ -100,7 +101,7 @@ package struct AccountScore: Sendable, Hashable {
   package var won = 0
   package var drawn = 0
   package var lost = 0
-  /// The change of the number of matches played as X less the number played as O.
+  /// The change of the account's `xBalance`: 1 for a match played as X, -1 for a match played as O, or a sum of such changes.
   package var xBalance = 0
   package var rating: Glicko2.Rating?
   /// The time of the rating change in milliseconds since 1970; set only together with `rating`.

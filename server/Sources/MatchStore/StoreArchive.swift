@@ -45,7 +45,8 @@ package enum StoreArchive {
   /// Calls a function with each line of an archive, in order and without its newline; an archive is read twice.
   package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
 
-  /// The longest line in bytes, 16 MiB. A match of 81 plies with as many draw offers and absences has some 100 KiB.
+  /// The longest line in bytes, 16 MiB. The log of a match with 81 plies and all draw offers and absences that are allowed has some 100
+  /// KiB.
   private static let longestLine = 16 << 20
 
   /// The lines of a file.
@@ -59,7 +60,7 @@ package enum StoreArchive {
       while true {
         let count = read(descriptor, &chunk, chunk.count)
         guard count >= 0 else { throw failure() }
-        // The last line may lack its newline.
+        // At the end of the file, feed a newline, because the last line may lack its own.
         if count == 0 { chunk[0] = UInt8(ascii: "\n") }
         var problem: (any Error)?
         chunk.withUnsafeBytes { bytes in

@@ -20,7 +20,7 @@ extension StoreConditions {
   /// The first unmet condition of a unit, in the order of `Conflict`; `nil` if it can be stored.
   package mutating func conflict(_ unit: StoreUnit) throws(StoreError) -> Conflict? {
     for log in unit.logs {
-      // A new match must not exist yet.
+      // A match that begins with this unit (`after` is 0) must not exist yet.
       guard try length(of: log.m) == (log.after == 0 ? nil : log.after) else { return .log(log.m) }
     }
     for ticket in unit.tickets { guard try waits(ticket: ticket) else { return .ticket(ticket) } }
@@ -29,7 +29,7 @@ extension StoreConditions {
       if let other = try self.slot(of: slot.account), other != unit.logs.first?.m { return .playing(slot.account) }
     }
     for score in unit.scores {
-      // The result of a deleted account is dropped.
+      // A score without a new rating has no condition. Nor has the score of a deleted account, which is dropped.
       guard score.rating != nil, let rating = try rating(of: score.account, score.rules) else { continue }
       if rating != score.replacedRating { return .rating(score.account) }
     }

@@ -9,8 +9,8 @@ package enum StoreQuestion: Sendable, Hashable {
   case heartbeat(NodeID, address: String)
   /// A node stops: removes it from its matches and sessions. Answer: `.done`.
   case leave(NodeID)
-  /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and
-  /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. Answer: `.adopted`.
+  /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and removes the dead nodes
+  /// from these matches. Deletes tickets of dead nodes, and dead nodes that no match lists. Answer: `.adopted`.
   case adoptOrphans(NodeID, limit: Int)
   /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
@@ -29,9 +29,9 @@ package enum StoreQuestion: Sendable, Hashable {
   case follow(MatchID, NodeID)
   /// Reads a match with its log. Answer: `.match`.
   case match(MatchID)
-  /// The open room with a code, else the latest live match of a room with it. Answer: `.id`.
+  /// The open room with a code; if there is none, the latest live match that began in a room with this code. Answer: `.id`.
   case code(String)
-  /// The latest live public matches (without an opener), latest first. Answer: `.matches`.
+  /// The latest live matches that did not begin in a room, latest first. Answer: `.matches`.
   case live(limit: Int)
   /// Matches of an account that ended before a time, latest first: `limit` matches, plus those that ended in the same
   /// millisecond as the last of them. Answer: `.matches`.
@@ -149,7 +149,7 @@ package struct Memory: Sendable, Hashable {
   package var sessions: [String: Int64] = [:]
   /// The tickets of the node's connections.
   package var tickets: [String] = []
-  /// Whether to report live matches that list the node and are not in `matches`: the answer that named them may have been lost.
+  /// Whether to report live matches that list the node and are not in `matches`: the answer that named such a match may have been lost.
   package var wantsOthers = false
 
   package init() {}
@@ -165,7 +165,7 @@ package struct Differences: Sendable, Hashable {
   package var gone: [Int64] = []
   /// Sessions that were deleted or have another generation, sorted.
   package var sessions: [String] = []
-  /// Tickets that do not wait any more, with the match they led to, if any. By id.
+  /// Tickets that do not wait any more, sorted by id; each with the match it led to, if any.
   package var tickets: [LedTicket] = []
 
   package init() {}
@@ -187,7 +187,7 @@ package struct TicketRecord: Sendable, Hashable {
   package var node: NodeID
   /// The key of the seek; empty without one.
   package var key: String
-  /// The purpose for which the key is used, as a text. A key used for another purpose is refused.
+  /// The purpose of the key, as a text. While the key has a waiting ticket or a live match, the store refuses it for another purpose.
   package var purpose: String
   /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
@@ -214,8 +214,8 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// The result of queueing a ticket; only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// The ticket waits since this time. It replaces the session's earlier tickets and the account's tickets with the same key, and waits
-  /// since the oldest ticket with its key.
+  /// The ticket waits since this time. The ticket replaces the session's earlier tickets and the account's tickets with the same key, and
+  /// keeps the earliest time of those with its key.
   case waits(since: Int64)
   /// The ticket's key has led to this live match.
   case led(MatchID)

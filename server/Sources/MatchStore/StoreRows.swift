@@ -18,16 +18,17 @@ package protocol StoreRows {
   mutating func replace(_ account: AccountRecord) throws(StoreError)
   /// Sets the expiry of an account; its version stays.
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
-  /// Counts a registered name; `false` if the quota of this day, counted from 1970, is used up already.
+  /// Counts a name registered on a day, counted from 1970; `false` if the address has used up its quota of this day.
   mutating func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool
-  /// Adds an account with a never used id; returns it as stored.
+  /// Adds an account under an id that was never used; returns it as stored.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
   /// An account and its current matches.
   mutating func profile(_ account: Int64) throws(StoreError) -> Profile?
 
   /// The session with this digest as `resume` or `previous`.
   mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord?
-  /// Adds or replaces a session, connected to a node; returns its incremented generation and its previous node.
+  /// Adds or replaces a session and connects it to a node. Increments and returns its generation, and returns the node to which it was
+  /// connected before.
   mutating func login(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
     generation: Int64, before: NodeID?
   )

@@ -15,7 +15,7 @@ package typealias NodeID = String
 /// - no key of `keys` has led to another live match;
 /// - every ticket of `tickets` is waiting.
 package struct StoreUnit: Sendable, Hashable {
-  /// The logs to append to, at most one for a match. Slots, keys and tickets lead to the match of the first log.
+  /// The logs to append to, at most one for a match. The unit's slots, keys and tickets belong to the match of the first log.
   package var logs: [Log]
   /// Results to add. The result of a deleted account is dropped.
   package var scores: [AccountScore] = []
@@ -23,7 +23,7 @@ package struct StoreUnit: Sendable, Hashable {
   package var slots: [Slot] = []
   /// Keys that lead to the first match from now on.
   package var keys: [Key] = []
-  /// Tickets that have led to the first match and leave the queue.
+  /// Tickets that are paired in the first match. They leave the queue.
   package var tickets: [String] = []
   /// Games of tournaments that begin or end with this unit. The unit also changes the two players' entries in their tournament.
   package var games: [TournamentGame] = []
@@ -51,7 +51,7 @@ package struct StoreUnit: Sendable, Hashable {
   package struct Slot: Sendable, Hashable {
     package var account: Int64
     package var rules: Variant
-    /// The rating on which the unit is based.
+    /// The account's rating when the unit was drafted. If the rating has changed, the store refuses the unit.
     package var rating: Glicko2.Rating
 
     package init(account: Int64, _ rules: Variant, _ rating: Glicko2.Rating) {
@@ -76,7 +76,7 @@ package struct StoreUnit: Sendable, Hashable {
 package enum Verdict: Sendable, Hashable {
   /// The unit is durable. For each of its matches that existed before, the nodes that follow it are given.
   case applied([MatchID: [NodeID]])
-  /// A condition does not hold. Nothing was stored.
+  /// The purpose of the key, as a text. If the key has led to a live match for another purpose, the store refuses the unit.
   case conflict(Conflict)
   /// The answer was lost: the unit is stored, or not, or will be later. The lobby must read the logs, then decide again.
   case unknown(String)
@@ -92,7 +92,7 @@ package enum Conflict: Sendable, Hashable {
   case ticket(String)
   /// This key has led to this live match or open room.
   case key(account: Int64, key: String, MatchID)
-  /// A key was used for another purpose.
+  /// This key has led to a live match for another purpose.
   case purpose(account: Int64, key: String)
   /// This account is in another rated match.
   case playing(Int64)

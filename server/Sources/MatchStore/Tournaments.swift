@@ -12,7 +12,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
-  /// The number of changes by requests. Answers of a shared store may arrive in another order than the changes were made.
+  /// The number of changes by requests. It shows which answer is the latest: answers of a shared store may arrive in another order than the
+  /// changes were made.
   package var version = 0
 
   package init() {}
@@ -35,8 +36,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds after its end in which a tournament and its table are kept: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// Milliseconds within which every game that runs at the end of a tournament ends by its clock. A game that is listed
-  /// for longer was given up by the server, and no longer keeps the tournament from being over.
+  /// Milliseconds within which every game that runs at the end of a tournament ends by its clock. The server has given up a game that is
+  /// listed for longer; the tournament is then over all the same.
   private static let longestGame: Int64 = 4 * 3_600_000
 
   /// The time from which no further game begins: the end, or the latest possible start of a tournament whose end is not set.
@@ -54,7 +55,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   package var account: Int64 = 0
   /// The player's row of the table.
   package var row = TournamentRow()
-  /// Games as X less games as O in this tournament; the player with the lower balance gets X.
+  /// Games as X minus games as O in this tournament; the player with the lower balance gets X.
   package var balance = 0
   package var lastOpponent: Int64?
   /// The player's game in progress (`game`), and the game that the player won last (`won`).
@@ -65,7 +66,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   package init(account: Int64, number: Int) { (self.account, row.number) = (account, number) }
 
   package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
-    // The name is the account's, and is not stored twice: an account may be renamed or forgotten.
+    // The name is stored only in the account's row, because an account may be renamed or forgotten.
     let name = row.name
     if !c.isReading { row.name = "" }
     try row.code(&c)
@@ -89,7 +90,7 @@ package struct Tournament: Sendable, Hashable {
 
   package init(_ record: TournamentRecord, _ entrants: [Entrant]) { (self.record, self.entrants) = (record, entrants) }
 
-  /// The games in progress, each once, the one with the most points at the board first.
+  /// The games in progress, each once, by the points of both players together, the most points first.
   package var games: [MatchID] {
     var points: [MatchID: Int] = [:]
     for entrant in entrants { if let m = entrant.game { points[m, default: 0] += entrant.row.points } }
@@ -102,7 +103,7 @@ package struct Tournament: Sendable, Hashable {
   }
 }
 
-/// A game of a tournament that begins or ends with a unit, which changes both entrants.
+/// The begin or end of a tournament's game, as a part of a unit. It changes the entries of both players.
 package struct TournamentGame: Sendable, Hashable {
   package enum Change: Sendable, Hashable {
     case begins
@@ -149,7 +150,7 @@ package enum TournamentChange: Sendable, Hashable {
   /// Starts the tournament in `delay` milliseconds.
   case begin(delay: Int64)
   case end
-  /// Removes the player of this name (`true`), or allows the player to enter again.
+  /// Removes the player of this name (`true`), or makes the player a playing one again (`false`).
   case remove(name: String, Bool)
 }
 
