@@ -78,7 +78,8 @@ struct BatchReadSet {
   private static let rooms = PGStatement(
     "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
-  /// The locking and reading calls without the empty ones, in the order in which `BatchValidator.init` reads their rows.
+  /// The statements that lock and read these rows; a statement without rows to read is left out. `BatchValidator.init` reads the answers in
+  /// the same order.
   var calls: [PGCall] {
     let numbers = PGValue.ints(accounts.sorted())
     var calls = accounts.isEmpty ? [] : [BatchReadSet.lockAccounts(numbers)]
@@ -136,7 +137,7 @@ struct BatchValidator: QueueRows {
     var others: [Variant: AccountScore] = [:]
   }
 
-  // The state after the units validated so far.
+  // The rows as they will be after the units validated so far.
   private var matches: [MatchID: Match] = [:]
   private var accounts: [Int64: Account] = [:]
   private var tickets: Set<String> = []
@@ -331,7 +332,7 @@ struct BatchValidator: QueueRows {
     """
     INSERT INTO match_event (match_id, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
     """)
-  /// `slot` NULL keeps the account's slot, an empty text frees it.
+  /// For the parameter `slot`, NULL keeps the account's rated slot, and an empty text frees it.
   private static let changeAccounts = PGStatement(
     """
     UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,

@@ -11,14 +11,15 @@ package struct PGAddress: Sendable {
   let parameters: String
   /// The address without user and password, for logs and messages.
   package let description: String
-  /// Whether the URL contains a password, which every user of the machine could read on a command line.
+  /// Whether the URL contains a password. On a command line, every user of the machine could read it.
   package let hasPassword: Bool
   /// Whether the URL names several hosts, so that a standby may take over.
   let hasSeveralHosts: Bool
-  /// Whether the user accepts a standby that may lack acknowledged data.
+  /// Whether the user accepts that a standby takes over which may lack acknowledged data (`--allow-lossy-failover`).
   package var allowsLossyFailover = false
 
-  /// Detects a dead machine after 2 s, gives up connecting after 3 s, and chooses the writable one of several hosts.
+  /// Parameters for libpq: detect a dead machine 2 s after sending, give up connecting after 3 s, and of several hosts choose the one that
+  /// accepts writes.
   private static let defaults = [
     "application_name": "alina-server", "connect_timeout": "3", "tcp_user_timeout": "2000", "keepalives_idle": "5",
     "keepalives_interval": "1", "keepalives_count": "3", "target_session_attrs": "read-write",
@@ -43,7 +44,7 @@ package struct PGAddress: Sendable {
     }
     defer { PQconninfoFree(options) }
     var option = options
-    // The parameters passed to libpq, and the parameters that libpq will find by itself.
+    // The parameters to pass to libpq; and those that the URL or the environment sets, which need no default.
     var (asked, found) = (["client_encoding": "UTF8"], [String: String]())
     while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
       let given = option.pointee.val.map { String(cString: $0) }

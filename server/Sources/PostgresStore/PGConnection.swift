@@ -40,7 +40,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     while let connection {
       var ready = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
       guard poll(&ready, 1, 0) > 0 else { return true }
-      // The server may have sent a message before it closed the connection.
+      // The socket is readable: the server has sent a message, or has closed the connection, or both.
       if PQconsumeInput(connection) != 1 { close() }
     }
     return false

@@ -1,15 +1,15 @@
 import MatchStore
 
-/// The PostgreSQL schema and its migrations. A migration only adds. A later version removes obsolete
-/// parts, once no supported build needs them. `min_reader` is the oldest build that may use the database.
+/// The PostgreSQL schema and its migrations. A migration adds what its build needs. Only a later migration removes obsolete parts, once no
+/// supported build needs them. `min_reader` is the oldest build that may use the database.
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use this build's database; raised only if a migration removes something. Before version 7
-  /// matches had owners.
+  /// The oldest build that can use this build's database; raised only if a migration removes something. Version 7 removed the owners of
+  /// matches, which older builds need.
   static let minReader = 7
 
-  /// The statements from each version to the next; the index is the version before.
+  /// The statements that migrate from each version to the next; the index is the version before.
   static let steps: [[String]] = [
     [
       """
@@ -78,13 +78,13 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // The event version in use, and the version that each node can read: 1 for builds that do not store it.
+    // The version of log events in use, and the version that each node can read. 1 stands for builds that do not store their version.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // Drops an index that slowed each move and is not needed: the lobby detects repeated commands. A later step removed two functions
-    // that this step had created.
+    // Drops an index that slowed each move: the lobby, not the schema, detects repeated commands. This step formerly created two functions
+    // as well, which a later step drops.
     ["DROP INDEX match_event_mid"],
     [],
     // Standings in games other than the classic one, whose standing is in the account's row, where older builds read and write it.
@@ -104,7 +104,7 @@ enum PostgresMigrations {
       "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
       "DROP SEQUENCE node_epoch",
-      // Side and command of an event are in its body.
+      // The body of an event contains its side and command.
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
       // The index has few different values, since few sets of nodes exist: a search for dead nodes skips from set to set.
@@ -147,7 +147,7 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX report_at ON report (at)",
     ],
-    // Most matches have no opener. With them in the index, PostgreSQL might read all of them to list a few rooms.
+    // Most matches have no opener. If the index contained them, PostgreSQL might read all of them to list a few rooms.
     [
       "DROP INDEX match_opener",
       "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL AND opener IS NOT NULL",
@@ -157,7 +157,7 @@ enum PostgresMigrations {
       "UPDATE account SET token_expires = token_expires + 276 * 86400000::bigint WHERE NOT guest",
       "CREATE INDEX account_expires ON account (token_expires)", "CREATE INDEX ticket_node ON ticket (node)",
     ],
-    // Tournaments. `closes` is the time after which no game begins; `data` is decoded by lobbies only.
+    // Tournaments. `closes` is the time after which no game begins; only lobbies decode `data`.
     [
       """
       CREATE TABLE tournament (
@@ -171,14 +171,14 @@ enum PostgresMigrations {
         PRIMARY KEY (tournament, account)) WITH (fillfactor = 50)
       """,
     ],
-    // Registered names by digest of the address and day.
+    // The number of names registered from an address on a day. The address is stored as a digest.
     [
       "CREATE TABLE name_count (address BYTEA, day BIGINT, count BIGINT NOT NULL, PRIMARY KEY (address, day))"
     ],
   ]
 
-  /// The first key of our advisory locks ("Alin"); the second is a hash of the schema's name, so that several stores
-  /// can share a database.
+  /// The first key of the server's advisory locks ("Alin" in ASCII). The second key is a hash of the lock's purpose and the schema's name,
+  /// so that several stores can share a database.
   static let lockClass = 0x416C_696E
   /// READ COMMITTED, so that the statements after the lock see the migrations of other nodes.
   private static let begin = PGStatement(once: "BEGIN ISOLATION LEVEL READ COMMITTED")

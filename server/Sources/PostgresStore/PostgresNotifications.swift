@@ -3,7 +3,8 @@ import Foundation
 import MatchStore
 import Synchronization
 
-/// The prefix of a node's channel; channels are global to a database, so it includes the schema. $1 is the node.
+/// SQL for the start of a node's channel name; the node's id follows. Channels are global to a database, so the name includes a hash of the
+/// schema's name.
 private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
 
 extension PostgresStore {
@@ -22,7 +23,7 @@ final class PostgresListener: Sendable {
   /// A pipe that wakes the thread when its writing end is closed.
   private let wakePipe = Pipe()
 
-  /// Milliseconds without a notification after which the connection is tested, and within which the database must answer.
+  /// Milliseconds without a notification after which the connection is tested, and within which the database must answer the test.
   private static let silence: Int32 = 1500
 
   init(_ address: PGAddress, node: NodeID, heard: @escaping @Sendable (String?) -> Void) {
@@ -35,7 +36,7 @@ final class PostgresListener: Sendable {
     thread.start()
   }
 
-  /// Stops the thread soon, without waiting; at most the notification being delivered is still delivered.
+  /// Stops the thread without waiting for its end. A notification that is just being delivered is still delivered, but none after it.
   func end() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }
@@ -80,7 +81,8 @@ final class PostgresListener: Sendable {
 
 /// A thread that sends notifications, all queued ones in one transaction. Notifications that cannot be sent are dropped.
 ///
-/// The transactions of moves do not send them: a transaction with NOTIFY holds a lock on the whole database until its commit is flushed.
+/// The transactions of moves send no notifications: a transaction with NOTIFY holds a lock on the whole database until its commit is
+/// flushed.
 final class PostgresPublisher: Sendable {
   private struct State {
     var notifications: [(node: NodeID, text: String)] = []

@@ -31,7 +31,7 @@ final class PostgresPool: Sendable {
   private func take() throws(PGError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
     // The wait is 50 ms after the first failure and doubles with each failure up to 400 ms, because players wait for this time after the
-    // database has recovered. Up to half of it is left out at random, so that nodes do not reconnect at once.
+    // database has recovered. It is shortened at random, by up to half, so that nodes do not reconnect all at once.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
     guard !isClosed else { throw .unreachable("the store is closed") }
     if failed.times > 0 {

@@ -101,7 +101,8 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// Sets heartbeats of the future to the present: after the clock was set back, a dead node would seem alive until that future time.
+  /// Sets heartbeats of the future to the present: after the clock was set back, a dead node would seem alive until the time of its
+  /// heartbeat.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
@@ -240,7 +241,7 @@ extension PostgresStore {
     var rows = found[0]
     let unnamed = rows.filter { $0[2].bool == true }.compactMap { $0[0].text }
     if !unnamed.isEmpty {
-      // Read again after the node was added: from then on other nodes notify it of their events.
+      // Read the lengths again after adding the node to the matches: from then on other nodes notify it, so it misses no event.
       try pool.run([PostgresStore.name(.texts(unnamed), .text(node))])
       rows = try read([lengths])[0].rows
     }
@@ -276,8 +277,8 @@ extension PostgresStore {
     "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
   }
   private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
-  /// Renews sessions and accounts at living nodes. $1, $2: lifetimes of guests and of others; $3, $4: the remaining
-  /// times above which nothing is renewed.
+  /// Renews sessions and accounts at living nodes. $1, $2: lifetimes of guests and of others; $3, $4: the remaining times above which
+  /// nothing is renewed; $5: the most sessions.
   private static let renew = PGStatement(
     once: """
       WITH here AS (
@@ -385,7 +386,7 @@ extension PostgresStore {
     "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
   private static let followedLogs = PGStatement(
     "SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq")
-  /// SQL for any of the accounts that play the matches `$1` or opened their rooms.
+  /// SQL for "is one of the accounts that play the matches `$1` or opened their rooms".
   private static let seats = """
     ANY(ARRAY(SELECT unnest(ARRAY[m.x, m.o, m.opener]) FROM match m WHERE m.id = ANY($1::text[])))
     """
@@ -398,7 +399,7 @@ extension PostgresStore {
     """)
 
   private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [FollowedMatch?] {
-    // Read after the node was added: from then on other nodes notify it of their events.
+    // Add the node to the matches before reading: from then on other nodes notify it, so it misses no event.
     try pool.run([PostgresStore.name(.texts(ids.map(\.rawValue)), .text(node))])
     let found = Dictionary(uniqueKeysWithValues: try followed(ids, asker: node).map { ($0.match.record.id, $0) })
     return ids.map { found[$0] }

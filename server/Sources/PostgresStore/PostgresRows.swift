@@ -7,18 +7,18 @@ import TicTacToe
 enum PostgresRows {
   /// Milliseconds since 1970 on the database's clock, evaluated at each occurrence.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-  /// The condition for a living node's row.
+  /// SQL for the condition that a row of `node` belongs to a living node.
   static let lives = "beat_at > \(now) - \(Heartbeat.lives)"
 
-  // A plan is made once, possibly while the tables are empty. Then scanning the partial index of all live matches or
-  // waiting tickets seems as cheap as a look-up by key. PostgreSQL cannot choose that index for `isLive` and `waits`,
-  // because they are written differently from its condition.
+  // PostgreSQL plans a statement once, possibly while the tables are empty. Then scanning the index of all live matches, or of all waiting
+  // tickets, seems as cheap as a look-up by key. `isLive` and `waits` are written differently from the conditions of these indexes, so
+  // PostgreSQL cannot choose the indexes for them.
 
   /// The id of a match if it is live, as a subquery.
   static func liveMatch(_ id: String) -> String { "(SELECT m.id FROM match m WHERE m.id = \(id) AND m.ended IS NULL)" }
-  /// The condition for a live match's row.
+  /// SQL for the condition that a row of `match` is live.
   static func isLive(_ match: String) -> String { "coalesce(\(match).ended, 0) = 0" }
-  /// The condition for a waiting ticket's row.
+  /// SQL for the condition that a row of `ticket` waits.
   static let waits = "coalesce(ticket.match_id, '') = ''"
 
   /// Qualifies column names with an alias.
@@ -60,7 +60,7 @@ enum PostgresRows {
       lost = excluded.lost
     """)
 
-  /// Adds or replaces an account with one of the statements above.
+  /// Adds or replaces an account, depending on the statement (`addAccount` or `replaceAccount`).
   static func put(_ account: AccountRecord, by statement: PGStatement) -> [PGCall] {
     let own: [PGValue] = [
       .int(account.id), .text(account.name), .bool(account.guest), .optional(account.token?.bytes),

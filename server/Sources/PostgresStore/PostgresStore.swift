@@ -24,13 +24,13 @@ package final class PostgresStore: MatchStore {
   /// The usual time limit in milliseconds for the answer to a commit.
   package static let deadline: Int64 = 5000
 
-  /// The time limit in milliseconds for reading everything.
+  /// The time limit in milliseconds for reading all accounts, or the ids of all matches.
   private static let longDeadline: Int64 = 600_000
 
-  /// Settings of each connection, whatever the role's defaults. The server ends a transaction that idles for 2 s, so that a stopped
-  /// client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off: the high cost of
-  /// the disabled scans would trigger it, which takes a second on each new connection. Sessions of an unreachable node end after eight
-  /// seconds.
+  /// Settings of each connection, which override the defaults of the database's role. The server ends a transaction that idles for 2 s, so
+  /// that a stopped client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off:
+  /// the high cost of the scans that `serving` disables would trigger it, and it takes a second on each new connection. The server ends the
+  /// session of an unreachable client after eight seconds.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",
@@ -39,8 +39,8 @@ package final class PostgresStore: MatchStore {
     "SET tcp_user_timeout = 8000",
   ].map { PGStatement(once: $0)() }
 
-  /// Additional settings of connections that serve questions. A caller that waits 3 s for a row lock retries.
-  /// Statements find rows by key, and a plan made for small tables must not scan large ones.
+  /// Additional settings of connections that serve questions. A caller that waits 3 s for a row lock retries. Scans of whole tables are
+  /// disabled: statements find rows by key, and a plan made while the tables were small would scan them when they are large.
   private static let serving =
     everywhere
     + [
@@ -112,7 +112,7 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // While this transaction is open it occupies its session, so a pooler must give the first connection another session.
+      // This transaction occupies its session while it is open, so a pooler must give the first connection another session.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })
@@ -124,8 +124,8 @@ package final class PostgresStore: MatchStore {
     } catch { throw StoreError(error).reading(place) }
   }
 
-  /// Whether connections share sessions: sets a name on the first connection and looks for it on the second. `own` is not called if the
-  /// second connection sees the name, because a pool of one session would never answer.
+  /// Whether connections share sessions. `name` was set on the first connection, `other` is the name that the second connection sees, and
+  /// `own` reads the name on the first. `own` is not called if the second sees `name`, because a pool of one session would never answer.
   static func sharesSessions(
     _ name: String, other: String?, own: () throws(PGError) -> String?
   ) throws(PGError) -> Bool {
@@ -133,7 +133,7 @@ package final class PostgresStore: MatchStore {
     return try own() != name
   }
 
-  /// Advances the sequence past ids that older builds or imports have used.
+  /// Advances the sequence of account ids past ids that older builds or imports have used.
   private static let raiseAccounts = PGStatement(
     once: """
       SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
@@ -180,14 +180,14 @@ package final class PostgresStore: MatchStore {
       throw .failed("two accounts have the same number or name")
     }
     try pool.transact { (transaction) throws(StoreError) in
-      // If another transaction takes one of these names, the unique index refuses, and the transaction is retried.
+      // If another transaction takes one of these names meanwhile, the unique index refuses the insertion, and this transaction is retried.
       let found = try transaction.run([PostgresStore.taken(.ints(accounts.map(\.id)), .texts(names))])
       if let name = found[0].rows.first?.first?.text { throw .failed("the number or name of \(name) is taken") }
       for start in stride(from: 0, to: accounts.count, by: 500) {
         let some = accounts[start..<min(start + 500, accounts.count)]
         _ = try transaction.run(some.flatMap { PostgresRows.put($0, by: PostgresRows.addAccount) })
       }
-      // An id stays used while another account blocks it, even after its account was deleted.
+      // A new account must not get an id that another account blocks, even if the blocked account was deleted.
       let blocked = accounts.flatMap(\.blocked).max() ?? 0
       try transaction.finish([PostgresStore.raiseAccounts(), PostgresStore.skipTo(.int(blocked))])
     }

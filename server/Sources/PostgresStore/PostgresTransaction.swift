@@ -12,8 +12,8 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches in one round trip the rows that the login will read, as far as they are known. The functions below build the calls for the
-  /// prefetch and for the later read, so that both are equal.
+  /// Prefetches in one round trip those rows of a login that are known before the first answer. Prefetch and later read take their calls
+  /// from the same functions below, because prefetched rows are found by an equal call.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))

@@ -25,7 +25,7 @@ extension PostgresStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// The count forces all locks before the first update. `IS TRUE` makes the planner use a hash instead of joining the
+  /// The count makes PostgreSQL take all locks before the first update. `IS TRUE` makes the planner use a hash, instead of joining the
   /// updated rows one by one.
   private static let append = PGStatement(
     """

@@ -18,10 +18,10 @@ struct SQLiteError: Error, CustomStringConvertible {
 final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand it from one thread to the next
   /// `nil` after closing.
   private var handle: OpaquePointer?
-  /// Prepared statements, at the address of their text (a constant).
+  /// Prepared statements, by the address of their SQL text, which is a constant of the program.
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
-  /// Opens an existing file, or creates it with `creates`. A statement waits up to a second for locks of other programs.
+  /// Opens an existing file; with `creates`, creates a missing one. A statement waits up to a second for locks of other programs.
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
     // Only the owner may read the file; SQLite gives its log and index the same permissions.

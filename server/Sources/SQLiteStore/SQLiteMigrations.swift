@@ -1,9 +1,9 @@
 import MatchStore
 
-/// The schema and its migrations. A migration only adds. A later version removes obsolete parts, once no supported build
-/// needs them. `min_reader` is the oldest build that may open the file.
+/// The schema and its migrations. A migration adds what its build needs. Only a later migration removes obsolete parts, once no supported
+/// build needs them. `min_reader` is the oldest build that may open the file.
 enum SQLiteMigrations {
-  /// The statements from each version to the next; the index is the version before.
+  /// The statements that migrate from each version to the next; the index is the version before.
   static let steps: [String] = [
     """
     CREATE TABLE account (
@@ -25,9 +25,9 @@ enum SQLiteMigrations {
     """,
     // This step formerly created indexes, which the next step creates again.
     "",
-    // Store events in writing order and matches by number: a batch of moves then touches only the last few pages, not
-    // three for each move. The lobby, not the schema, detects repeated commands. Histories are read by seat and end;
-    // without those indexes each would read the whole table.
+    // Store events in writing order, and matches by number: a batch of moves then touches only the last few pages, instead of three pages
+    // for each move. The lobby, not the schema, detects repeated commands. Histories use the indexes of a seat (X or O) and the end;
+    // without them each history would read the whole table.
     """
     ALTER TABLE match RENAME TO former_match;
     CREATE TABLE match (
@@ -51,8 +51,8 @@ enum SQLiteMigrations {
       volatility REAL NOT NULL, rated_at INTEGER NOT NULL, won INTEGER NOT NULL, drawn INTEGER NOT NULL,
       lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
     """,
-    // State that lobbies used to keep in memory only, and its indexes. `nodes` are names separated by spaces, sorted. `rated_match`
-    // occupies the account's rated slot while that match is live. Side and command of an event are in its body.
+    // State that lobbies used to keep in memory only, and its indexes. `nodes` are the ids of nodes, sorted, separated by spaces.
+    // `rated_match` occupies the account's rated slot while that match is live. The body of an event contains its side and command.
     """
     ALTER TABLE event DROP COLUMN side;
     ALTER TABLE event DROP COLUMN mid;
@@ -96,7 +96,7 @@ enum SQLiteMigrations {
     CREATE INDEX session_node ON session (node) WHERE node IS NOT NULL;
     CREATE INDEX ticket_node ON ticket (node);
     """,
-    // Tournaments. `closes` is the time after which no game begins; `data` is decoded by lobbies only.
+    // Tournaments. `closes` is the time after which no game begins; only lobbies decode `data`.
     """
     CREATE TABLE tournament (
       code TEXT PRIMARY KEY, secret BLOB NOT NULL UNIQUE, closes INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
@@ -105,7 +105,7 @@ enum SQLiteMigrations {
       tournament TEXT NOT NULL, account INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (tournament, account))
       WITHOUT ROWID;
     """,
-    // Registered names by digest of the address and day.
+    // The number of names registered from an address on a day. The address is stored as a digest.
     """
     CREATE TABLE name_count (address BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (address, day))
       WITHOUT ROWID;

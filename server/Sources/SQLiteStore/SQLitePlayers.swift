@@ -4,7 +4,7 @@ import MatchStore
 import TicTacToe
 
 extension SQLiteRows {
-  /// Reads the account, without other games, from a row with the columns below.
+  /// Reads the account, without its standings in other games, from a row of `id, name, guest, token, …, blocked, version`.
   private static func account(_ row: SQLiteRow) -> AccountRecord {
     var account = AccountRecord(
       id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
@@ -382,7 +382,7 @@ extension SQLiteRows: QueueRows {
     try !run("SELECT 1 FROM account WHERE id = ?", .int(id)) { _ in }.isEmpty
   }
 
-  /// Reads a ticket from a row with the columns below.
+  /// Reads a ticket from a row of `id, session, account, node, key, purpose, wish, since`.
   private static func ticket(_ row: SQLiteRow) -> TicketRecord {
     TicketRecord(
       id: row.text(0), session: row.text(1), account: row.int(2), node: row.text(3), key: row.text(4),

@@ -8,7 +8,7 @@ import TicTacToe
 ///
 /// A call that throws `.failed` has changed nothing, and the transaction may continue; after any other error it must end.
 final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from one thread to the next
-  /// A cached row of a live match. Valid because no other connection writes the file.
+  /// A cached row of a live match. The cache is valid because no other connection writes the file.
   struct Match {
     var n: Int64
     var record: MatchRecord
@@ -104,7 +104,8 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// Adds the logs to records. The length is the number of the last event, so that a gap is detected.
+  /// Adds the logs to records. The stored length is the number of the last event, which differs from the number of events if the log has a
+  /// gap.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
     for case let (n, record)? in records {
@@ -279,7 +280,7 @@ extension SQLiteRows: StoreConditions {
     }
   }
 
-  /// Writes a unit whose conditions hold; returns the following nodes of matches that existed before.
+  /// Writes a unit whose conditions hold. Returns the nodes that follow each of its matches, except matches that the unit begins.
   private func write(_ unit: StoreUnit) throws(StoreError) -> [MatchID: [NodeID]] {
     var followers: [MatchID: [NodeID]] = [:]
     for log in unit.logs {
@@ -454,7 +455,7 @@ extension SQLiteRows {
     return read
   }
 
-  /// The number of entries at which a cache of versions or generations is cleared, since it keeps players who have left. It is more than
-  /// a node ever has to compare.
+  /// The number of entries at which the cache of versions or of generations is cleared, because entries of players who have left stay in
+  /// the cache. A node never compares so many.
   private static var mostRemembered: Int { 100_000 }
 }

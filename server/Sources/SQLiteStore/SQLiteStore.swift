@@ -7,8 +7,8 @@ import TicTacToe
 
 /// The store of a single server process: an SQLite file in WAL mode whose commits are synced to the disk before they return.
 ///
-/// One connection writes, a whole batch a transaction; reads use further connections. A lock file beside the database
-/// keeps a second server out.
+/// One connection writes, each batch in one transaction; further connections read. A lock file beside the database keeps a second server
+/// out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
   static let version = 8
@@ -30,13 +30,13 @@ package final class SQLiteStore: MatchStore {
     /// Whether the file is to be reopened once the reads in progress have ended.
     var awaitsReaders = false
     var isClosed = false
-    /// Whether a write has failed and no heartbeat's probe write has succeeded since.
+    /// Whether a write has failed and since then no heartbeat has written its probe.
     var hasFailed = false
     /// The node that last asked a question.
     var asker: NodeID?
   }
 
-  /// The path of a database that lasts as long as its store, in memory.
+  /// The path of a database in memory, which lasts as long as its store.
   package static let inMemory = ":memory:"
 
   private let path: String
@@ -46,7 +46,7 @@ package final class SQLiteStore: MatchStore {
   private let state = Mutex(Opening())
   /// The lock that is held while the file is being opened.
   private let opens = NSLock()
-  /// The lock that is held while writing: SQLite alone would let a second writer poll for a while.
+  /// The lock that is held while writing. Without it, SQLite would let a second writer poll for a while.
   private let writes = NSLock()
 
   /// Opens or creates the file, migrates its schema and takes the lock. Throws if another process holds the lock, the
@@ -161,7 +161,7 @@ package final class SQLiteStore: MatchStore {
       throw isUndone ? .failed("\(path): \(error)") : .unknown("\(path): \(error)")
     }
     do throws(StoreError) { try rows.run("COMMIT") } catch {
-      // The commit may be in the WAL, and may be durable.
+      // The failed commit may be in the WAL, and so may be durable.
       abandon(rows)
       throw .unknown("\(path): \(error)")
     }
@@ -201,7 +201,7 @@ package final class SQLiteStore: MatchStore {
       if let rows = free, state.connections?.writer === writer {
         state.connections?.readers.append(rows)
       } else {
-        // `writer()` waits for this read before it reopens the file.
+        // The file is being reopened: `writer()` waits until this read has ended.
         free?.db.end()
       }
       state.reading -= 1
@@ -216,7 +216,7 @@ package final class SQLiteStore: MatchStore {
   /// Whether a call waits for reads to end before it reopens the file.
   var awaitsReaders: Bool { state.withLock { $0.awaitsReaders } }
 
-  /// Closes the file, after SQLite has checkpointed into it; the lock is released with the object.
+  /// Closes the file, after SQLite has copied the WAL into it. The lock file is unlocked when this object is freed.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -282,8 +282,8 @@ package final class SQLiteStore: MatchStore {
     throw .failed("\(path): the disk is full")
   }
 
-  /// Throws if the last write failed, or if a write lasts nearly as long as a readiness probe waits (800 ms), as when
-  /// another program has locked the file.
+  /// Throws if the last write failed, or if a write lasts 700 ms, as when another program has locked the file. (A readiness probe waits 800
+  /// ms.)
   package func ping() throws(StoreError) {
     guard writes.lock(before: Date(timeIntervalSinceNow: 0.7)) else { throw .failed("\(path): a write takes long") }
     writes.unlock()
@@ -299,7 +299,7 @@ package final class SQLiteStore: MatchStore {
   package func add(_ accounts: [AccountRecord]) throws(StoreError) {
     try writing { (rows) throws(StoreError) in
       for account in accounts { try rows.insert(account) }
-      // An id stays used while another account blocks it, even after its account was deleted.
+      // A new account must not get an id that another account blocks, even if the blocked account was deleted.
       if let blocked = accounts.flatMap(\.blocked).max() { try rows.keepNumber(blocked) }
     }
   }
@@ -367,7 +367,7 @@ package final class SQLiteStore: MatchStore {
     tidy(fresh, [""] + beside)
     defer { tidy(fresh, [""] + beside) }
     try translating(target) {
-      // A folder copied from a running server has most data in the `-wal` file.
+      // If the backup is a folder copied from a running server, most of its data is in the `-wal` file.
       for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backup + suffix) {
         try FileManager.default.copyItem(atPath: backup + suffix, toPath: fresh + suffix)
         chmod(fresh + suffix, 0o600)
@@ -382,7 +382,8 @@ package final class SQLiteStore: MatchStore {
       try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
-        // Checkpoint first, so that the file needs no WAL if a crash interrupts the moves. A damaged file keeps its WAL.
+        // Copy the old WAL into the old database first, so that the database is whole if a crash interrupts the moves. A damaged database
+        // keeps its WAL.
         _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)
