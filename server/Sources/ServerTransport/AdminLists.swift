@@ -4,8 +4,8 @@ import MatchStore
 import NIOHTTP1
 import TicTacToe
 
-/// Pages of players and reports for administrators: a line of titles, then a line each with tab-separated fields, and a
-/// last line with the address of the next page, if there is one.
+/// Pages of players and reports for administrators: a line of titles, then a line of tab-separated fields for each row, then a line with
+/// the address of the next page, if there is one.
 extension AdminPage {
   /// The most rows of a page: a chosen number, not a measured limit.
   static let rowsOfPage = 100
@@ -48,13 +48,13 @@ extension AdminPage {
 
   private static var noAnswer: HTTPReply { .refusal(.serviceUnavailable, "the store does not answer") }
 
-  /// Parses a number of at least 0. Returns `none` if there is no text, and `nil` if the text is no such number.
+  /// Parses a number of at least 0. Returns `none` if there is no text, and `nil` if the text is not such a number.
   private static func number(_ text: String?, else none: Int64) -> Int64? {
     guard let text else { return none }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// A page of results; `found` has one row more than the page if there is a next one.
+  /// A page with the first `rowsOfPage` rows of `found`. If `found` has one row more, there is a next page.
   private static func page<Row>(
     _ titles: [String], _ found: [Row], next: String, fields: (Row) -> [String]
   ) -> HTTPReply {

@@ -12,7 +12,7 @@ package struct ListenerConfiguration: Sendable {
   package var port = 4664
   package var tls: ServerTLS?
   package var session = ServerSession.Configuration()
-  /// The most connections. Keep it below `ulimit -n`: without free descriptors accepting would spin.
+  /// The most connections. Keep it below `ulimit -n`: without a free descriptor, accepting would fail and be retried without a pause.
   package var maxConnections = 10_000
   /// The most connections from one address, except this machine's.
   package var maxPerAddress = 64
@@ -26,7 +26,7 @@ package struct ListenerConfiguration: Sendable {
   package init() {}
 }
 
-/// A range of addresses, `10.0.0.0/8` or a single one.
+/// A range of addresses, such as `10.0.0.0/8`, or a single address.
 package struct AddressRange: Sendable, Hashable {
   private let bytes: [UInt8]
   private let bits: Int
@@ -57,7 +57,7 @@ extension SocketAddress {
     }
   }
 
-  /// The bytes of an IPv4 address, also of one mapped to IPv6 by a dual-stack socket.
+  /// The bytes of an IPv4 address, or of an IPv4 address that a dual-stack socket maps to IPv6; `nil` for other addresses.
   var bytesOf4: [UInt8]? {
     let bytes = addressBytes
     if bytes.count == 4 { return bytes }
@@ -89,7 +89,7 @@ package final class GameListener: Sendable {
     (self.configuration, self.host, self.group, self.logger) = (configuration, host, group, logger)
   }
 
-  /// Read buffers of 256 bytes. They are small because each connection keeps one; longer lines arrive in several reads.
+  /// Makes read buffers of 256 bytes. They are small because each connection keeps one; longer lines arrive in several reads.
   private static var pieces: FixedSizeRecvByteBufferAllocator { .init(capacity: 256) }
 
   package var connections: Int { open.withLock { $0.all } }
@@ -191,7 +191,7 @@ package final class GameListener: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Counts a connection, also by its address if it has a key, and makes its session; `nil` beyond the limits.
+  /// Counts a connection, also for its address if there is a `key`, and makes its handler. Returns `nil` if a limit is reached.
   private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
     let id = open.withLock { open -> UInt64? in
       guard open.all < configuration.maxConnections else { return nil }
@@ -218,7 +218,7 @@ package final class GameListener: Sendable {
     channel.closeFuture.whenComplete { _ in self.open.withLock { $0.by.discount(key) } }
   }
 
-  /// Counts a refused connection and closes it. The reason is sent only without TLS: a handshake would cost us time.
+  /// Counts a refused connection and closes it. With TLS the client is not told why, because that would take a handshake.
   private func turnAway(_ channel: any Channel) {
     guard configuration.tls == nil else {
       host.metrics.ended(.full)
@@ -237,8 +237,8 @@ package final class GameListener: Sendable {
 private final class ResultBox<Value: Sendable>: Sendable { let result = Mutex<Result<Value, any Error>?>(nil) }
 
 extension EventLoopFuture where Value: Sendable {
-  /// Waits for the value like `get`, but passes it through a lock: ThreadSanitizer does not see the ordering of a
-  /// continuation that is resumed before it is awaited, and would report a race.
+  /// Waits for the value like `get`, but passes the value through a lock. `get` may resume a continuation before it is awaited, and
+  /// ThreadSanitizer, which does not see that order, would report a race.
   func value() async throws -> Value {
     let box = ResultBox<Value>()
     await withUnsafeContinuation { (waiting: UnsafeContinuation<Void, Never>) in

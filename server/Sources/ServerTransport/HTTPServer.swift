@@ -6,7 +6,7 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// A request without its body, which no reply needs.
+/// A request without its body: no reply depends on a body.
 struct HTTPRequest: Sendable {
   let method: HTTPMethod
   /// The decoded path components, without the query.
@@ -25,7 +25,7 @@ struct HTTPReply: Sendable {
   /// The body as bytes; `nil` if the body is `text`.
   var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
-  /// Adds the handlers for the frames of a connection that was upgraded to a WebSocket.
+  /// If set, the connection is upgraded to a WebSocket, and this function adds the handlers for its frames.
   var socket: (@Sendable (any Channel) throws -> Void)?
 
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {
@@ -75,7 +75,8 @@ package final class HTTPServer: Sendable {
     self.address = address.bound(to: channel)
   }
 
-  /// Listens; throws a one-line error with the address and the reason. `atOnce` answers on the loop, `answer` all other requests.
+  /// Listens; throws a one-line error with the address and the reason. `atOnce` answers on the loop; requests for which it returns `nil` go
+  /// to `answer`.
   static func start(
     at address: ListenAddress, loop: any EventLoop, limits: HTTPLimits, tls: ServerTLS? = nil,
     atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
@@ -162,8 +163,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection at the time limit, unless a whole request has arrived or was answered. A client that has read some of the
-  /// `unread` bytes of a reply gets the same time again.
+  /// Closes the connection at the time limit, unless a whole request has arrived or was answered by then. A client that has meanwhile read
+  /// some of the `unread` bytes of a reply gets the same time again.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -175,7 +176,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  /// Bytes written that the kernel has not accepted.
+  /// Bytes of replies that the kernel has not accepted yet.
   private func unread(_ context: ChannelHandlerContext) -> Int {
     (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
@@ -196,7 +197,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // Reply later, when the decoder has processed its input.
+        // Reply only after the decoder has processed the input that it is passing on now.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }
@@ -211,7 +212,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func write(_ reply: HTTPReply, to request: HTTPRequestHead) {
     guard let context else { return }
     if let socket = reply.socket { return upgrade(context, request, socket) }
-    // After a request for an upgrade NIO's decoder reads no further request.
+    // After a request with the header `upgrade`, NIO's decoder reads no further request.
     let isLast = !request.isKeepAlive || open.isStopping || request.headers.contains(name: "upgrade")
     var head = HTTPResponseHead(version: request.version, status: reply.status, headers: reply.headers)
     head.headers.add(name: "server", value: "alina-server")

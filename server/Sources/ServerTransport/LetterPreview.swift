@@ -2,8 +2,8 @@ import Base
 import Records
 import TicTacToe
 
-/// The HTML page for the link of a letter, which contains a game played by exchanging links. It gives messengers, which run no
-/// scripts, a preview, and redirects browsers to the page of the game.
+/// The HTML page for the link of a letter, which contains a game played by exchanging links. Messaging apps, which run no scripts, show a
+/// preview of it. It redirects browsers to the page of the game.
 struct LetterPreview {
   private let letter: Letter
   private let link: String

@@ -6,7 +6,7 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// An output of the lobby for a connection: a line to write, or its end.
+/// An output of the lobby for a connection: a line to write, or an order to end the connection.
 enum Delivery: Sendable {
   case line([UInt8], LineKind)
   case end(ByeCode, String, retry: Int?)
@@ -14,7 +14,7 @@ enum Delivery: Sendable {
 
 enum Arrival: Sendable {
   case connected(ConnectionID, any LobbyHost.Peer, address: String?)
-  /// Lines, each with the monotonic time in ms of its decoding; all were read at `read`, in ns.
+  /// Lines that were read at `read` (in ns), each with the monotonic time in ms at which it was decoded.
   case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
   case disconnected(ConnectionID, clean: Bool)
   case caughtUp(ConnectionID, [MatchID])
@@ -22,8 +22,8 @@ enum Arrival: Sendable {
 
 /// Runs the lobby on its own event loop: passes inputs to it and executes its effects.
 ///
-/// All state except the readiness is confined to that loop. The output of one turn is sent to each connection in one
-/// piece, and its units are stored as one batch on another thread.
+/// All state is confined to that loop, except the readiness, the metrics and the number of unhandled lines. The output of one turn of the
+/// loop is sent to each connection in one piece, and the turn's units are stored as one batch on another thread.
 package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
   /// Whether players can log in; the raw value is the reason why they cannot.
   enum Readiness: String {
@@ -37,7 +37,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   protocol Peer: AnyObject, Sendable {
     /// The event loop of the connection.
     var loop: any EventLoop { get }
-    /// Writes the output of one turn; called on `loop`.
+    /// Writes the lobby's output of one turn; called on `loop`.
     func take(_ deliveries: [Delivery])
     /// Records that the lobby has handled this many of the connection's lines; called on the lobby's loop.
     func handled(_ lines: Int)
@@ -126,7 +126,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   // MARK: inputs from connections and the store
 
-  /// Processes the inputs of an event loop's connections in one turn. May be called from any thread.
+  /// Processes the inputs that the connections of one event loop have collected, in one turn of the lobby's loop. May be called from any
+  /// thread.
   func arrive(_ arrivals: [Arrival]) {
     loop.execute {
       for arrival in arrivals { self.arrive(arrival) }
@@ -134,7 +135,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Counts lines that a connection has read, before they arrive. May be called from any thread.
+  /// Counts lines that a connection has read, before `arrive` passes them to the lobby. May be called from any thread.
   func read(_ lines: Int) { unhandled.add(lines, ordering: .relaxed) }
 
   /// Lines that were read and not handled yet. May be called from any thread.
@@ -273,7 +274,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     outbox.deliveries.append(delivery)
   }
 
-  /// Sends the output of a turn once all its inputs are reduced; `durable` is the time in ns at which its verdicts arrived.
+  /// Sends the output of a turn once all inputs of the turn are reduced; `durable` is the time in ns at which the store's verdicts arrived.
   private func endReduction(durable: UInt64? = nil) {
     var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: any Peer, deliveries: [Delivery])])] = [:]
     for outbox in touched {

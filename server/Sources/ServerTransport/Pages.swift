@@ -6,14 +6,14 @@ import MatchStore
 import NIOCore
 import NIOHTTP1
 
-/// The public page: the game, if its files were built, and its WebSocket.
+/// The public page: the game, if its files were built, and the WebSocket by which the game connects.
 package struct PeoplePage: Sendable {
   /// The most connections that load the page's files. A WebSocket counts as a connection for games.
   package static let mostConnections = 1000
 
   private let host: LobbyHost
   private let listener: GameListener
-  /// Origins of other hosts' pages that may connect to play.
+  /// Origins of pages on other hosts that may connect here to play, such as `https://alina.example`.
   private let origins: Set<String>
   private let site: Site?
 
@@ -25,7 +25,7 @@ package struct PeoplePage: Sendable {
   package func serve(
     at address: ListenAddress, loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
   ) throws -> HTTPServer {
-    // A proxy's connections belong to many clients, which are counted where their addresses are known.
+    // A proxy's connections belong to many clients. `GameListener` counts a WebSocket by its client's address, which the proxy names.
     let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
     return try HTTPServer.start(
       at: address, loop: loop,
@@ -46,7 +46,7 @@ package struct PeoplePage: Sendable {
     }
   }
 
-  /// Upgrades a WebSocket to a session unless its Origin header shows a page of a foreign host.
+  /// Upgrades a WebSocket to a game session, unless its Origin header names a page of a host that is not allowed.
   private func play(_ request: HTTPRequest) -> HTTPReply {
     let headers = request.headers
     if let origin = headers.first(name: "origin"), !origins.contains(origin) {
@@ -62,13 +62,14 @@ package struct PeoplePage: Sendable {
     return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
   }
 
-  /// The client's address. Each trusted proxy appends the address of its client to X-Forwarded-For.
+  /// The client's address. Each trusted proxy appends the address of its own client to X-Forwarded-For. So the addresses are read from the
+  /// last, up to one that is not a trusted proxy's.
   private func client(of request: HTTPRequest) -> SocketAddress? {
     var client = request.peer
     let named = request.headers[canonicalForm: "x-forwarded-for"]
     if named.isEmpty, let proxy = client, listener.isProxy(proxy) { listener.warnOfUnnamedClients(behind: proxy) }
     for text in named.reversed() {
-      // After an invalid address the proxy itself counts as the client.
+      // After an invalid address, the proxy that sent it counts as the client.
       guard let proxy = client, listener.isProxy(proxy), let next = Self.address(text) else { break }
       client = next
     }

@@ -22,7 +22,7 @@ struct RefusalCount {
     if succeeded { isCountedSinceHeartbeat = false } else { self = RefusalCount() }
   }
 
-  /// Whether requests failed both before and after a successful heartbeat, the last one within a minute: a load balancer sends no
-  /// players to a node that is not ready, so their requests cannot show that the store has recovered.
+  /// Whether requests failed both before and after a successful heartbeat, the last one within a minute. After that minute the node counts
+  /// as ready again: a load balancer sends no players to a node that is not ready, so no request would show that the store has recovered.
   func isRefused(at now: Int64) -> Bool { intervals >= 2 && now - lastFailure < 60_000 }
 }

@@ -34,17 +34,17 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// Whether reading is paused because the lobby is behind.
   private var isPaused = false
   private var missed: [MatchID] = []
-  /// When `welcome` was written, in monotonic milliseconds. A line that is read later in the same millisecond is dated to the next: the
-  /// lobby ends the old resume token at the first line after `welcome`.
+  /// When `welcome` was written, in monotonic milliseconds. A line that is read later in the same millisecond is dated to the next
+  /// millisecond: the lobby ends the old resume token at the first line dated after `welcome`.
   private var welcomed: Int64?
-  /// The most milliseconds of round trip that a client is given back on its clock: the kernel's measurement of the network,
-  /// plus `answerTime`; no limit until that is known.
+  /// The longest round trip, in milliseconds, that is not charged to a client's clock: the kernel's measurement of the network, plus
+  /// `answerTime`. There is no limit until the kernel has measured.
   private var longestTrip = Int.max
   /// The limit of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20
-  /// When the channel stopped being writable; `nil` while it is.
+  /// When the channel stopped being writable; `nil` while the channel is writable.
   private var unwritableSince: Int64?
   private var hasBegun = false
   /// Input received before the lobby's greeting, which must be sent first; `nil` after the greeting.
@@ -52,7 +52,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// The most bytes of input accepted before the lobby's greeting; if more arrive, the connection is closed.
   private static let mostEarly = 64 * 1024
   private static let allocator = ByteBufferAllocator()
-  /// The lobby's lines of this turn, for a single write.
+  /// The lines of the lobby that were not passed to the channel yet, so that the channel gets them in a single write.
   private var outgoing: ByteBuffer?
   /// The client's address as named by a trusted proxy, instead of the socket's.
   var proxied: SocketAddress?
@@ -153,7 +153,8 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
 
-  /// Whether the lobby is behind and has lines of this connection to handle. Connections without such lines continue to read.
+  /// Whether to stop reading: the lobby is behind and has lines of this connection to handle. Connections without such lines continue to
+  /// read.
   private var mustPause: Bool {
     sweep.inbox.isFull && unhandled.load(ordering: .relaxed) > 0
   }
@@ -307,7 +308,8 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
   }
 }
 
-/// Ticks all connections of an event loop, each once a second, a twentieth at a time, so that simultaneous heartbeats do not delay moves.
+/// Calls `tick` of each connection of an event loop once a second, for a twentieth of the connections at a time, so that simultaneous pings
+/// do not delay moves.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
   /// The parts of a second: every 50 ms one part of the connections is ticked.
   private static let slices = 20
@@ -341,7 +343,7 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
 }
 
 extension Channel {
-  /// The key for limits of this peer: its address, of IPv6 the first 64 bits; `nil` for this machine.
+  /// The key for limits of this peer: its IPv4 address, or the first 64 bits of its IPv6 address; `nil` for this machine.
   var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
 }
 

@@ -25,7 +25,7 @@ package final class Site: Sendable {
   ]
   /// The codings of the compressed copies of a file, best first.
   private static let codings = [("br", "br"), ("gzip", "gz")]
-  /// Only our own scripts, styles and modules may run; no requests to other hosts; no page may embed this one.
+  /// Only scripts, styles and modules of this server may run; no requests to other hosts; no other page may embed this page.
   private static let policy =
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
     + "form-action 'none'; frame-ancestors 'none'"
@@ -39,7 +39,7 @@ package final class Site: Sendable {
     try reload()
   }
 
-  /// Serves the page beside the program. If it is not built yet, `reload` finds it later.
+  /// Serves the page whose folder is beside the program. If the page is not built yet, `reload` finds it later.
   package init() {
     place = Site.find
     try? reload()
@@ -87,8 +87,8 @@ package final class Site: Sendable {
   /// The reply for a path; `nil` if it does not belong to the page.
   func answer(_ request: HTTPRequest) -> HTTPReply? {
     let path = request.path.joined(separator: "/")
-    // Links redirect to the page with their target in its fragment, so that the page's files are the same on any host.
-    // A link to a room's match also contains the room's code.
+    // A link such as `/w/MATCH` redirects to the page with the target in the fragment, `#/w/MATCH`, so that the page's files are the same
+    // on any host. A link to a room's match also contains the room's code.
     let words = request.path.dropFirst().compactMap {
       $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
     }
@@ -120,7 +120,7 @@ package final class Site: Sendable {
       "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": Site.policy,
     ]
-    // Tells the page that this server has the paths for links of letters, so that it may make such links.
+    // Tells the page that this server answers the links of letters (`/l/…`), so that the page may make such links.
     if name == "index.html" { reply.headers.add(name: "server-timing", value: "alina") }
     if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
       reply.status = .notModified

@@ -4,8 +4,8 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop, from which all calls must come unless
-/// a function says otherwise.
+/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop. All calls must come from that loop,
+/// unless a function says otherwise.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// A unit to store, with the time in ns at which the lobby decided it.
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
@@ -13,7 +13,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// A question to the store, with the time in ns at which the lobby asked it.
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
 
-  /// Questions asked in one batch: those that arrived while the last batch was being answered.
+  /// Questions of one kind that are asked in batches: those that wait for the next batch, and whether a batch is being answered.
   private struct Line {
     var waiting: [Question] = []
     var isAsking = false
@@ -50,7 +50,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The times of the first and last failure of the store; `nil` while it works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// Failures of logins and of units in a row: with a damaged database page these may fail while all else works.
+  /// Failures of logins and of units in a row: if a page of the database is damaged, these may fail while all other requests succeed.
   private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 
@@ -60,7 +60,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: units
 
-  /// Stores a unit decided at a time in ns, in one batch with the others of this turn.
+  /// Stores a unit in one batch with the other units of this turn; `decided` is the time in ns at which the lobby decided the unit.
   func apply(_ number: UInt64, _ unit: StoreUnit, decided: UInt64) {
     units.append((number, unit, decided))
     endTurn()
@@ -198,7 +198,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     trouble = (trouble?.since ?? now, now)
   }
 
-  /// Logs the recovery after two heartbeats without failures: a full disk accepts some writes.
+  /// Logs the recovery at a heartbeat, two seconds after the last failure at the earliest: a full disk accepts some writes.
   private func seeWhetherTroubleIsOver() {
     guard let (since, last) = trouble, Moment.current.monotonic - last > 2000 else { return }
     trouble = nil
@@ -261,7 +261,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Whether the store answers heartbeats and refuses logins or moves. May be called from any thread.
+  /// Whether the store answers heartbeats but refuses logins or moves. May be called from any thread.
   var refusesRequests: Bool {
     let now = Moment.currentMonotonic
     return refusals.withLock { $0.logins.isRefused(at: now) || $0.units.isRefused(at: now) }

@@ -1,8 +1,8 @@
 import NIOCore
 import TLS
 
-/// TLS between a socket and handlers for plain text. Writes before the handshake are queued; later ones are encrypted
-/// at once, so that bytes pending for a slow reader are counted in the channel.
+/// TLS between a socket and handlers for plain text. Writes before the end of the handshake are queued. Later writes are encrypted and
+/// passed on at once, so that the channel counts the bytes that a slow reader has not read.
 package final class TLSHandler: ChannelDuplexHandler {
   /// Encrypted bytes from the network.
   package typealias InboundIn = ByteBuffer

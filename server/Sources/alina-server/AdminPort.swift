@@ -3,7 +3,7 @@ import Foundation
 import MatchStore
 import ServerTransport
 
-/// The administrators' port of a running server.
+/// The flags that name the administrators' port of a running server, and requests to that port.
 struct AdminPort: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -49,7 +49,7 @@ struct AdminPort: ParsableArguments {
     .unusable("no server answers at \(place): \(String(cString: strerror(code)))")
   }
 
-  /// A connection to the first address of a name that accepts a connection.
+  /// Connects to a host: to the first of its addresses that accepts a connection.
   private func connected(to host: String, _ port: Int) throws -> Int32 {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

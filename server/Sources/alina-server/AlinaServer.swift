@@ -39,7 +39,8 @@ struct AlinaServer: ParsableCommand {
     return (0..<count).compactMap { (end - count + $0).pointee.map { String(cString: $0) } }
   }
 
-  /// Parses the arguments on top of those from file and environment. Errors are one line, exit status 2.
+  /// Parses the arguments, which override the file and the environment, and runs the command. An error is one line; wrong arguments exit
+  /// with 2.
   static func main() {
     let given = words.dropFirst()
     if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) { return print(wholeHelp) }
@@ -53,7 +54,7 @@ struct AlinaServer: ParsableCommand {
       let arguments = try ConfigurationSources.arguments(given)
       var command = try parseAsRoot(arguments)
       guard let serving = command as? Serve else { return try command.run() }
-      // Dispatch watches its threads in /proc/self/task; if that cannot be read, it ends the process.
+      // Dispatch watches its threads in /proc/self/task, and ends the process if it cannot read that folder.
       guard access("/proc/self/task", R_OK) == 0 else {
         throw StoreError.unusable(
           "/proc is not mounted: threads need it; mount it (mount -t proc proc /proc) and try again")

@@ -14,7 +14,7 @@ struct DataOptions: ParsableArguments {
     help: ArgumentHelp("PostgreSQL database instead of the folder (default: none).", valueName: "postgres://…"))
   var store: String?
 
-  /// The path of the database in the same folder as `serve` uses.
+  /// The path of the database file: in the folder `data`, or in the folder that `serve` uses by default.
   var database: String {
     ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder)
   }
@@ -47,7 +47,7 @@ struct DataOptions: ParsableArguments {
     return try fill(store)
   }
 
-  /// Throws for PostgreSQL, whose own tools copy a database in use.
+  /// Throws for a PostgreSQL database; the error names the PostgreSQL tool that copies a database in use.
   func requireFile(_ tool: String) throws {
     guard let address = try address else { return }
     throw ConfigurationError(text: "\(address.description) is a PostgreSQL database: copy it with \(tool)")

@@ -13,7 +13,7 @@ struct ServeOptions: ParsableArguments {
   @OptionGroup(title: "Limits") var limits: Limits
   @OptionGroup(title: "Log") var log: Log
 
-  /// The groups as declared, for looking up their flags.
+  /// The groups with their defaults, from which `ConfigurationSources` reads the names of the flags.
   static var groups: [Any] { [Addresses(), Storage(), Encryption(), Limits(), Log()] }
 
   struct Addresses: ParsableArguments {
@@ -230,7 +230,7 @@ struct ServeOptions: ParsableArguments {
     return result
   }
 
-  /// The addresses for administrators and for readers of metrics.
+  /// Resolves the addresses for administrators and for readers of metrics.
   private func resolveAdmin(_ result: inout ServerConfiguration) throws {
     if !addresses.noAdmin {
       let usual = storage.memory ? nil : Self.socket(in: storage.data)
@@ -244,7 +244,7 @@ struct ServeOptions: ParsableArguments {
     result.metrics = try metrics.map { try Self.tcp($0, "metrics") }
   }
 
-  /// The administrators' socket that a server with a data folder makes.
+  /// The path of the administrators' socket: in $RUNTIME_DIRECTORY, or else in the data folder.
   static func socket(in data: String?) -> String {
     let runtime = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
     return (runtime.map(String.init) ?? data ?? defaultFolder) + "/admin.sock"
@@ -302,7 +302,7 @@ struct ServeOptions: ParsableArguments {
   static func isLoopback(_ host: String) -> Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }
 
-/// A number as given, so that invalid numbers from all sources get the same error message.
+/// A number as the user wrote it, so that invalid numbers from all sources get the same error message.
 struct Number: ExpressibleByArgument, ExpressibleByIntegerLiteral {
   let defaultValueDescription: String
 

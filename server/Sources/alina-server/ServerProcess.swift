@@ -121,7 +121,7 @@ enum ServerProcess {
     await wait(signals, tls, configuration.site, logger)
     Systemd.notify("STOPPING=1")
     pruning?.cancel()
-    // A hanging store must not prevent the exit: unstored units were not sent to anyone.
+    // A hanging store must not prevent the exit. The units that it has not stored were not sent to any client.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
       logger.critical("the store does not answer; the server ends without waiting for it")
       LineWriter.errors.flush()
