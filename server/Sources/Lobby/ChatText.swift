@@ -31,7 +31,7 @@ enum ChatText {
     return clean
   }
 
-  /// Whether a joiner between two scalars joins two emoji.
+  /// Whether a zero-width joiner between `before` and `after` joins two emoji.
   private static func joins(_ before: Unicode.Scalar?, _ after: Unicode.Scalar?) -> Bool {
     func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value > 0xFF }
     guard let before, let after else { return false }

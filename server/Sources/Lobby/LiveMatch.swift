@@ -37,7 +37,7 @@ struct LiveMatch: Sendable {
   private(set) var rematchUntil: Int64?
   /// When the match is evicted from memory, in monotonic milliseconds; `nil` until the match is over.
   var forgetAt: Int64?
-  /// The times of the match's pending timers, the latest first. A timer is set only if it fires before all others.
+  /// The times of the match's pending timers, the latest first. A new timer is set only if its time is earlier than these.
   var timers: [Int64] = []
 
   struct Work: Sendable {
@@ -226,7 +226,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both grace periods are over, the clock decides a match with a clock; a match without a clock is aborted.
+      // If the grace periods of both players are over, the clock decides a match with a clock; a match without a clock is aborted.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break

@@ -73,7 +73,7 @@ extension Lobby {
     }
   }
 
-  /// Removes a unit from those in flight and from the counts of such units in `accounts`.
+  /// Removes a unit from the units in flight, and from the counts of such units in `accounts`.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.applyScores(out.draft.unit.scores)
@@ -155,7 +155,7 @@ extension Lobby {
         matches.index(log.m)
         readPlayers(of: log.m)
       }
-      // Subscribes the joiner's session to the match before its events are sent.
+      // A player joins a room: subscribe the player's session before the events of the match are sent.
       if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
         subscribe(log.m, session.account, session.id)
       }
@@ -190,7 +190,7 @@ extension Lobby {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
-    // A request has loaded the match before the verdict on its unit arrived.
+    // If a request has loaded the match before this verdict arrived, its players have only to be subscribed.
     guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
     var match = LiveMatch(record)
     match.nodes = log.nodes
@@ -388,8 +388,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes those sessions of the room's opener to the match whose clients know the game, and checks the absence of a player without a
-  /// connection here.
+  /// Subscribes the room's opener to the match, by each session whose client knows the game. Checks the absence of a player who is not
+  /// connected here.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {

@@ -82,7 +82,7 @@ extension Lobby {
         matches[m]?.presence[side].leftCleanly = clean
         updatePresence(m)
       } else if !match.isOver, !match.presence[side].isAway {
-        // The account may be connected to another node, or play by another session.
+        // The account may be connected to another node, or play by another session: a presence check finds out.
         matches.schedulePresenceCheck(m, now.monotonic)
       }
     }

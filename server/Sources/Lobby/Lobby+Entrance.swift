@@ -149,7 +149,7 @@ extension Lobby {
     }
   }
 
-  /// Reads accounts again whose cached values may be outdated.
+  /// Reads accounts again, because their cached values may be outdated.
   mutating func read(accounts ids: [Int64]) {
     ask(.accounts(ids)) { lobby, answer in
       if case .accounts(let found) = answer { lobby.receiveAccounts(found) }

@@ -69,7 +69,7 @@ extension Lobby {
     if let outage = change.outage {
       for match in matches.values { matches[match.id]?.postpone(by: outage, membership.now.monotonic) }
     }
-    // Clients need the new node's address before this node dies.
+    // Another node has joined: tell the clients its address now, because they need it when this node has died.
     if change.hasNewAddress {
       for (id, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.session != nil {
         send(.nodes(membership.otherAddresses), to: id)

@@ -44,7 +44,7 @@ extension Lobby {
     submit(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
-  /// Drafts the unit of a decision.
+  /// Drafts a unit with the events of a decision.
   mutating func draft(_ match: LiveMatch, _ decision: LiveMatch.Decision) -> Draft {
     switch decision {
     case .append(let events): draft(match, events)

@@ -59,14 +59,16 @@ extension Lobby {
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
     case .host: host(line, session, id)
     case .tournament(let order): take(order, session, id, line.id)
-    // The connection may stay open for a moment after `bye`: it must not be paired any more.
+    // After `bye` the connection may stay open for a moment, in which it must not be paired.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
     }
   }
 
-  /// Handles a command that names no match. The match is, for a rematch request, the player's match that ended last; for any other action
-  /// the player's only live match; for any other command the latest live match or, without one, the match that ended last.
+  /// Handles a command that names no match. The command is meant for one of the player's matches:
+  /// - a rematch request for the match that ended last;
+  /// - any other action for the only live match;
+  /// - any other command for the latest live match or, without one, for the match that ended last.
   private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
     ask(.profile(account.id), for: id) { lobby, answer in
       guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }

@@ -40,7 +40,7 @@ extension Lobby {
 
   // MARK: one thing at a time
 
-  /// Handles a request after all earlier ones of its connection.
+  /// Handles a request after all earlier requests of its connection.
   mutating func take(_ request: Request, for id: ConnectionID) {
     guard let connection = connections[id] else { return }
     guard connection.outstanding > 0 || !connection.queue.isEmpty else { return perform(request, for: id) }
@@ -158,7 +158,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?): resumeConnection(id) { $0.turnAway(request, id) }
       case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
-      // The players do not know of the match yet, so this node must load the match and tries again.
+      // The players do not know of the match yet, so this node has to load it: try again.
       case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
       case (.named, _), (.request, nil): break
       }
@@ -233,7 +233,7 @@ extension Lobby {
       case .forged?: return replace(match, by: found)
       case .same?, nil: break
       }
-      // A notification has already delivered later events than this answer.
+      // Notifications have delivered later events than this answer has, so ignore the answer.
       guard log.count >= match.state.seq else { return }
       matches[m]?.record = record
       matches.index(m)

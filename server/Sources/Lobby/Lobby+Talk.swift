@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Chat, emotes and reports. Only blocks and reports are stored, chat is not.
+/// Chat, emotes and reports. Reports are stored; chat and emotes are only passed on.
 extension Lobby {
   mutating func talk(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
     guard let match = matches[m], let side = match.side(of: account.id) else {
@@ -49,7 +49,7 @@ extension Lobby {
     send(.ok(match.id, seq: nil), to: id, re: re)
   }
 
-  /// Sends a chat line to the opponent of an account, unless he has muted chat or blocked the account.
+  /// Sends a chat line to the opponent of an account, unless the opponent has muted chat or blocked the account.
   mutating func deliver(_ line: [UInt8], _ m: MatchID, from account: Int64) {
     guard let match = matches[m], let side = match.side(of: account)?.opponent,
       let other = match.account(at: side).flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account)

@@ -26,7 +26,7 @@ extension Lobby {
     match.nodes.contains { $0 != node } && connections(of: side, in: match).isEmpty ? configuration.otherNodesWait : 0
   }
 
-  /// Milliseconds from the deadline of the side to move until this node declares it lost on time.
+  /// Milliseconds from the deadline of the side to move until this node declares that the side has lost on time.
   private func flagDelay(_ match: LiveMatch) -> Int64 {
     let side = match.state.turn
     return lag(of: side, in: match) + Lobby.flagSlack + otherNodesWait(side, in: match)
@@ -69,7 +69,7 @@ extension Lobby {
 
   /// Logs that a side has left or come back, if the log does not say so yet.
   mutating func updatePresence(_ m: MatchID) {
-    // Called for each move, mostly without effect: test before copying the match.
+    // This function is called for each move, mostly without effect, so test before copying the match.
     guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,
       match.work.retryAt.map({ $0 <= now.monotonic }) ?? true
     else { return }

@@ -51,8 +51,8 @@ extension Lobby {
     withTournament(code, id, re) { $0.carryOut(order, $1, session, id, re) }
   }
 
-  /// Calls `then` with the tournament of a code, after reading the tournament if this node does not have it in memory. Counts a code that
-  /// no tournament has as an attempt.
+  /// Calls `then` with the tournament that has a code, after reading the tournament if it is not in memory. Counts a code that no
+  /// tournament has as an attempt.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {

@@ -42,7 +42,7 @@ package enum LobbyInput: Sendable {
   /// A message of another node; `nil` if messages may have been lost.
   case notification(String?)
   case tick
-  /// The server is about to stop. Clients are told when to reconnect.
+  /// The server is about to stop. Clients are told to reconnect after `retry` milliseconds.
   case drain(retry: Int)
   /// The server has ended all connections: further inputs are ignored.
   case leave
@@ -152,13 +152,12 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds after the end in which a rematch can be asked for.
   package var rematchWithin = 30_000
   package var codeLives = 600_000
-  /// The most open tournaments at a time, and the most open tournaments that were made from one address.
+  /// The most open tournaments at a time, and the most of them that were made from one address (`tournamentsPerAddress`).
   package var maxTournaments = 64
   package var tournamentsPerAddress = 2
   /// Milliseconds of waiting after which bots are offered.
   package var botAfter = 20_000
-  /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. It keeps the key longer while the match of the key is
-  /// live.
+  /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. A key whose match is live is kept longer.
   package var keyLives: Int64 = 600_000
   /// The most guest accounts; beyond that the least recently active ones without a live match are deleted.
   package var maxGuests = 20_000

@@ -61,7 +61,7 @@ struct MatchDirectory: Sendable {
     index(match.id)
   }
 
-  /// Makes a match findable by its accounts.
+  /// Lists a match under its accounts, so that `of` finds it.
   mutating func index(_ m: MatchID) {
     for account in self[m]?.accounts ?? [] where byAccount[account]?.contains(m) != true {
       byAccount[account, default: []].append(m)

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// The leader's queue of tickets: which are waiting, which two fit, and when the queue must be read from the store.
 ///
-/// The queue is kept in the store; the oldest living node (the leader) reads and pairs it. Two simultaneous leaders do no
-/// harm: the store lets a ticket lead to one match only.
+/// The queue is kept in the store. The oldest living node (the leader) reads it and pairs its tickets. Two leaders at the same time do no
+/// harm: the store accepts only one match for each ticket.
 struct Matchmaker: Sendable {
   enum Output: Hashable {
     /// Make a match of two tickets. Both have left the queue and cannot be paired again until `release`.
@@ -36,7 +36,8 @@ struct Matchmaker: Sendable {
   /// Whether a timer for the next read is set; and when this node last read the queue because of another node's ticket (`readAt`).
   private var isReadScheduled = false
   private var readAt = Int64.min / 2
-  /// Milliseconds between two reads caused by other nodes' tickets: a read is O(queue).
+  /// The shortest pause, in milliseconds, between two reads caused by other nodes' tickets. A read takes O(queue), so not every ticket may
+  /// cause one.
   private static let readEvery: Int64 = 100
 
   // MARK: reading the queue
@@ -49,10 +50,10 @@ struct Matchmaker: Sendable {
     return due
   }
 
-  /// Notes that the scheduled read is due.
+  /// Ends the schedule of a read, and notes the time of the read.
   mutating func scheduledReadIsDue(_ now: Int64) { (isReadScheduled, readAt) = (false, now) }
 
-  /// Demands a read with the next pairing.
+  /// Demands that the next pairing begins with a read of the queue.
   mutating func requireRead() { mustRead = true }
 
   /// Begins to read the queue; returns the ids of the tickets in memory. Returns `nil` if a read is in progress already: that read may miss
@@ -137,7 +138,7 @@ struct Matchmaker: Sendable {
     pairs.append(.pair(a, b))
   }
 
-  /// The number of bots to offer, once, to a player who has waited for `botAfter`.
+  /// The number of bots to offer, once, to a player who has waited for `botAfter`; `nil` if there is nothing to offer.
   private func botsToOffer(_ ticket: Ticket, _ context: Context) -> Int? {
     let bots = queue.bots(ticket.seek.terms)
     let isDue = context.now - ticket.since >= context.botAfter
@@ -188,7 +189,7 @@ struct Matchmaker: Sendable {
     let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     if a.seek.terms.tournament != nil { return true }
-    // The wider of the two players' windows applies, but never beyond a range that a player asked for.
+    // The greater of the two tickets' windows applies, but never more than a range that a player asked for.
     let most = max(window(a, context.now), window(b, context.now))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }

@@ -22,7 +22,7 @@ struct Membership: Sendable {
   private var trustsHeartbeatsFrom: Int64 = 0
   /// When another node was last alive.
   private var companyAt = Int64.min / 2
-  /// Whether the store has answered and matches without a living follower were adopted.
+  /// Whether the store has answered and, if this node is the leader, the node has adopted the matches without a living follower.
   private(set) var hasStarted = false
   private var awaitsHeartbeat = false
   private var isAdopting = false

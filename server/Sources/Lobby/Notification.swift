@@ -5,7 +5,7 @@ import TicTacToe
 /// A message between nodes, encoded as one or more lines of text. A lost notification only causes delay: each node also
 /// compares its memory with the store and so finds every change.
 enum Notification: Hashable, Sendable {
-  /// Events were appended to a match, the first with this `seq`; without bodies if they exceed the size limit.
+  /// Events were appended to a match, the first of them with the number `seq`. The events are left out if they exceed the size limit.
   case grown(MatchID, seq: Int, [[UInt8]])
   /// An absent side has sent `bye`.
   case bye(MatchID, Player)

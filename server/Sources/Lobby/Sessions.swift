@@ -7,7 +7,7 @@ struct Session: Sendable {
   let id: String
   let account: Int64
   let connection: ConnectionID
-  /// How often the session has been resumed; of two connections the one with the higher number wins.
+  /// The number of logins to the session; of two connections of a session, the one with the higher number is valid.
   let generation: Int64
   var isBot = false
   /// The games that the client knows; matches of other games are not sent to it.

@@ -34,7 +34,8 @@ extension Ticket {
 
   /// The row for the store; `ahead` is the store's clock minus the monotonic clock.
   func record(_ ahead: Int64) -> TicketRecord {
-    // The first mark is `b` for a bot. The second was `c` for a client that confirms a pairing; older nodes expect a second mark.
+    // The text begins with two marks. The first is `b` for a bot. Older builds set the second to `c` for a client that confirms a pairing;
+    // it has no meaning now, but older nodes expect it.
     let marks = isBot ? "b-" : "--"
     let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
     return TicketRecord(

@@ -32,7 +32,7 @@ package protocol MatchStore: AnyObject, Sendable {
   func accounts() throws(StoreError) -> [AccountRecord]
   /// Adds accounts with their ids, all or none; throws `.failed` if an id or name is taken.
   func add(_ accounts: [AccountRecord]) throws(StoreError)
-  /// The ids of all matches, in order.
+  /// The ids of all matches, sorted.
   func matchIDs() throws(StoreError) -> [MatchID]
   /// Deletes matches that ended before a time, and their logs, in several transactions; returns the number of matches.
   func prune(before: Int64) throws(StoreError) -> Int
@@ -125,7 +125,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The verdict on a unit whose storing threw the error.
+  /// The verdict on a unit, if storing the unit threw this error.
   package var verdict: Verdict {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }

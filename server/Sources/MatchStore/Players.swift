@@ -2,7 +2,8 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The ways to log in. Digests are SHA-256 of tokens. A login renews both expiries: account and session then expire after `lives`.
+/// The ways to log in. Digests are SHA-256 of tokens. With each login the account and the session get a new expiry: they expire after
+/// `lives`.
 package enum Login: Sendable, Hashable {
   /// By the resume token with the digest `presented`, which a session has as `resume` or `previous`. The session gets `resume` = `fresh`,
   /// `previous` = `presented`, a new expiry and the next generation, and is connected to this node.

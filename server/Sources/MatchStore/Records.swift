@@ -24,8 +24,8 @@ package struct Standing: Sendable, Hashable {
   package var guest: Bool
   /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
-  /// When the account and its token expire, in milliseconds since 1970. Each use of the account postpones it. That does not change
-  /// `version`, because nodes do not read this field.
+  /// When the account and its token expire, in milliseconds since 1970. Each use of the account postpones this time. `version` then stays,
+  /// because nodes do not read this field.
   package var tokenExpires: Int64
   /// The standing in each game that the player has played.
   private var standings: [Variant: Standing] = [:]
@@ -37,7 +37,7 @@ package struct Standing: Sendable, Hashable {
   package var muted = false
   /// Whether an administrator has banned the player.
   package var banned = false
-  /// Accounts whose chat is suppressed and with which the player is not paired.
+  /// Accounts that the player has blocked: their chat is suppressed, and the player is not paired with them.
   package var blocked: [Int64] = []
   /// The number of changes of the row. An added result counts as a change, a change of the rated slot does not. Versions in different
   /// stores are not comparable.
@@ -64,8 +64,8 @@ extension AccountRecord {
   /// The greatest plausible rating; a value beyond it, or NaN, is refused as damaged.
   static let mostRating = 1e6
 
-  /// The results in the other games as texts: game, rating, deviation, volatility, time of the last rated match, won,
-  /// drawn, lost. Archives, nodes and queries pass them on in this form.
+  /// The results in the other games as texts: game, rating, deviation, volatility, time of the last rated match, won, drawn, lost. Archives
+  /// and SQL queries have them in this form.
   package var otherGames: [String] {
     get {
       Variant.allCases.filter { !$0.isImplied }.compactMap { rules in

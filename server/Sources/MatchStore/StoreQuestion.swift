@@ -52,7 +52,8 @@ package enum StoreQuestion: Sendable, Hashable {
   case profile(Int64)
   /// Reads those of these accounts that exist, in the order of their ids. Answer: `.accounts`.
   case accounts([Int64])
-  /// The strongest named players with a rated match of a game who are not banned, by rating, then id. Answer: `.accounts`.
+  /// The strongest named players of a game, by rating, then id. They have played a rated match of the game and are not banned. Answer:
+  /// `.accounts`.
   case top(Variant, limit: Int)
   /// Players of a list with ids greater than `after`, by id. Answer: `.accounts`.
   case players(PlayerList, after: Int64, limit: Int)
@@ -90,7 +91,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case match(FollowedMatch?)
   case id(MatchID?)
   case matches([StoredMatch])
-  /// Replaces `matches` for a lobby; `of` is the number of matches found, inconsistent ones included.
+  /// Stands for `matches` in the answer to a lobby; `of` is the number of matches found, inconsistent ones included.
   case summaries([MatchSummary], of: Int)
   case login(LoginResult)
   case change(ChangeResult)
@@ -125,7 +126,7 @@ package struct Heartbeat: Sendable, Hashable {
 /// A match with the data that a node needs to follow it.
 package struct FollowedMatch: Sendable, Hashable {
   package var match: StoredMatch
-  /// The existing accounts of the match's players and opener, by id.
+  /// Those accounts of the match's players and opener that exist, by id.
   package var accounts: [AccountRecord]
   /// The nodes that follow the match, this one included.
   package var nodes: [NodeID]
@@ -156,8 +157,8 @@ package struct Memory: Sendable, Hashable {
 }
 
 package struct Differences: Sendable, Hashable {
-  /// Matches whose number of events differs from the node's, and, for a node that `wantsOthers`, its live matches that are missing in its
-  /// memory; sorted.
+  /// Matches whose number of events differs from the number in the node's memory. For a node that `wantsOthers`, also live matches that
+  /// list the node and are missing in its memory. Sorted.
   package var matches: [MatchID] = []
   /// Changed accounts, by id.
   package var accounts: [AccountRecord] = []
@@ -193,8 +194,8 @@ package struct TicketRecord: Sendable, Hashable {
   package var wish: String
   /// When the ticket began to wait, on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether the ticket is queued again because its row has disappeared from the store's queue. The store then refuses it if another
-  /// session of the account already waits with the same key. Not stored.
+  /// Whether the ticket is queued again because its row has disappeared from the store's queue. The store then refuses the ticket if
+  /// another session of the account already waits with the same key. Not stored.
   package var hasLostPlace = false
 
   package init(

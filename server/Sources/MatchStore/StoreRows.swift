@@ -12,7 +12,7 @@ package protocol StoreRows {
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord?
   /// The account whose token has this digest.
   mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord?
-  /// The account that has a name, regardless of case; without a lock.
+  /// The account that has a name, regardless of case. Does not lock the account.
   mutating func holder(of name: String) throws(StoreError) -> Int64?
   /// Replaces an account and increments its version.
   mutating func replace(_ account: AccountRecord) throws(StoreError)

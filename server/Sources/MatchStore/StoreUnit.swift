@@ -63,7 +63,7 @@ package struct StoreUnit: Sendable, Hashable {
   package struct Key: Sendable, Hashable {
     package var account: Int64
     package var key: String
-    /// The meaning of the key, as a text. The same key with another purpose is refused.
+    /// The purpose of the key, as a text. If the key has led to a live match for another purpose, the store refuses the unit.
     package var purpose: String
 
     package init(account: Int64, _ key: String, purpose: String) {
@@ -74,9 +74,9 @@ package struct StoreUnit: Sendable, Hashable {
 
 /// The outcome of a unit.
 package enum Verdict: Sendable, Hashable {
-  /// The unit is durable. For each of its matches that existed before, the nodes that follow it are given.
+  /// The unit is durable. The value lists the nodes that follow each of the unit's matches, except matches that the unit began.
   case applied([MatchID: [NodeID]])
-  /// The purpose of the key, as a text. If the key has led to a live match for another purpose, the store refuses the unit.
+  /// A condition does not hold. Nothing was stored.
   case conflict(Conflict)
   /// The answer was lost: the unit is stored, or not, or will be later. The lobby must read the logs, then decide again.
   case unknown(String)

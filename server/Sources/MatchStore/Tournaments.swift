@@ -97,18 +97,18 @@ package struct Tournament: Sendable, Hashable {
     return points.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }.map(\.key)
   }
 
-  /// The ranked entrants, the best first.
+  /// The entrants whom the organiser has not removed, the best first.
   package var ranked: [Entrant] {
     entrants.filter { $0.row.status != .removed }.sorted { $0.row.ranks(before: $1.row) }
   }
 }
 
-/// The begin or end of a tournament's game, as a part of a unit. It changes the entries of both players.
+/// The beginning or the end of a tournament's game, as a part of a unit. It changes the entries of both players.
 package struct TournamentGame: Sendable, Hashable {
   package enum Change: Sendable, Hashable {
     case begins
-    /// The game ends, without an outcome if it was aborted. A player who let the time of the first move run out is then not paired
-    /// until they ask for it.
+    /// The game ends, without an outcome if it was aborted. A player who let the time of the first move run out pauses: the player is not
+    /// paired until asking for it.
     case ends(Outcome?, pauses: Player?)
   }
 
@@ -145,12 +145,12 @@ package struct TournamentGame: Sendable, Hashable {
 package enum TournamentChange: Sendable, Hashable {
   /// Adds a player, or brings back a player who has left.
   case enter(account: Int64)
-  /// Sets whether a player is paired.
+  /// Sets a player's status, on which depends whether the player is paired.
   case status(account: Int64, TournamentRow.Status)
   /// Starts the tournament in `delay` milliseconds.
   case begin(delay: Int64)
   case end
-  /// Removes the player of this name (`true`), or makes the player a playing one again (`false`).
+  /// Removes the player of this name (`true`), or sets the status of the player back to playing (`false`).
   case remove(name: String, Bool)
 }
 

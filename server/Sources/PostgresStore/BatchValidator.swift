@@ -10,7 +10,7 @@ struct BatchReadSet {
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to be queued. Each replaces the account's waiting tickets with the same session or key, which must be read, too.
+  /// The tickets to be queued. A ticket replaces the account's waiting tickets with the same session or key, so these are read as well.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []

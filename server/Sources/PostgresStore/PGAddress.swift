@@ -15,7 +15,7 @@ package struct PGAddress: Sendable {
   package let hasPassword: Bool
   /// Whether the URL names several hosts, so that a standby may take over.
   let hasSeveralHosts: Bool
-  /// Whether the user accepts that a standby takes over which may lack acknowledged data (`--allow-lossy-failover`).
+  /// Whether a standby may take over that lacks acknowledged data (`--allow-lossy-failover`).
   package var allowsLossyFailover = false
 
   /// Parameters for libpq: detect a dead machine 2 s after sending, give up connecting after 3 s, and of several hosts choose the one that

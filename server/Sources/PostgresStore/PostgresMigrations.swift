@@ -87,7 +87,8 @@ enum PostgresMigrations {
     // as well, which a later step drops.
     ["DROP INDEX match_event_mid"],
     [],
-    // Standings in games other than the classic one, whose standing is in the account's row, where older builds read and write it.
+    // Standings in all games but the classic one. The standing in the classic game is in the account's row, where older builds read and
+    // write it.
     [
       """
       CREATE TABLE standing (

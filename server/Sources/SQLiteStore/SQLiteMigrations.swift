@@ -44,7 +44,7 @@ enum SQLiteMigrations {
     CREATE INDEX match_x ON match (x, ended);
     CREATE INDEX match_o ON match (o, ended);
     """,
-    // Standings in games other than the classic one, whose standing is in the account's row.
+    // Standings in all games but the classic one. The standing in the classic game is in the account's row.
     """
     CREATE TABLE standing (
       account INTEGER NOT NULL, rules TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL,

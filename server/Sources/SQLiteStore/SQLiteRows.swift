@@ -151,7 +151,7 @@ extension SQLiteRows {
         """, .int(limit), row: SQLiteRows.record))
   }
 
-  /// Reads the latest matches of each seat by its index: `x = ? OR o = ?` would read and sort all matches of the account.
+  /// Reads the latest matches by the index of each seat (X and O): `x = ? OR o = ?` would read and sort all matches of the account.
   static let history: StaticString = """
     WITH seats AS (
         SELECT * FROM (SELECT n, ended FROM match WHERE x = ?1 AND ended < ?2 ORDER BY ended DESC LIMIT ?3)
@@ -324,7 +324,7 @@ extension SQLiteRows: StoreConditions {
     var ended = match.record
     ended.ended = record.ended
     if record == ended {
-      // Writing only `ended` leaves the indexes of rooms and seats alone.
+      // If only `ended` is written, SQLite need not change the indexes of rooms and seats.
       try run("UPDATE match SET ended = ? WHERE n = ?", .int(record.ended), .int(match.n))
     } else {
       try run(

@@ -78,7 +78,7 @@ package final class SQLiteStore: MatchStore {
     try translating(path) {
       let db = try SQLiteConnection(path, creates: true)
       let mode = try db.run("PRAGMA journal_mode = WAL") { $0.text(0) }
-      // Must run outside a transaction to take effect.
+      // This PRAGMA takes effect only outside a transaction.
       try db.execute("PRAGMA synchronous = FULL")
       guard mode == [path == inMemory ? "memory" : "wal"], try db.run("PRAGMA synchronous", row: { $0.int(0) }) == [2]
       else {
@@ -308,7 +308,7 @@ package final class SQLiteStore: MatchStore {
     try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
-  /// Deletes old logs in slices, so that commits wait for a few matches at most.
+  /// Deletes old matches in slices, so that a commit waits only until a few matches are deleted.
   package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
     while true {

@@ -22,7 +22,8 @@ package final class LineWriter: Sendable {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Queues a text, or drops it if too much waits. Returns the number of texts dropped since the last text that was queued.
+  /// Queues a text, or drops it if `mostWaiting` bytes wait already. Returns the number of texts dropped since the last text that was
+  /// queued.
   @discardableResult package func write(_ text: String) -> Int {
     let (dropped, begins) = waiting.withLock { waiting in
       guard waiting.lines.count < LineWriter.mostWaiting else {

@@ -63,7 +63,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private var timer: (due: Int64, task: Scheduled<Void>)?
   /// The administrators' orders that are being executed, and the number of the last order.
   private var orders: (open: [UInt64: EventLoopPromise<Bool>], last: UInt64) = ([:], 0)
-  /// The callers that wait until the lobby is settled, and until players can log in.
+  /// The callers that wait until the lobby is settled (waits for no answer of the store), and until players can log in.
   private var waiting: (settled: [EventLoopPromise<Void>], ready: [EventLoopPromise<Void>]) = ([], [])
   /// Whether the host has finished and ignores further inputs.
   private var isFinished = false

@@ -105,8 +105,8 @@ package struct AdminPage: Sendable {
     (self.host, self.listener, self.page) = (host, listener, page)
   }
 
-  /// Serves all of these pages at an address, or with `onlyMetrics` only metrics and health, which name no players. Throws a one-line
-  /// error if it cannot listen there.
+  /// Serves all of these at an address; with `onlyMetrics`, only metrics and health, which name no players. Throws a one-line error if it
+  /// cannot listen there.
   package func serve(
     at address: ListenAddress, onlyMetrics: Bool, loop: any EventLoop, mostConnections: Int
   ) throws -> HTTPServer {

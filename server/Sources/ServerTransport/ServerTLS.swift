@@ -24,7 +24,7 @@ package final class ServerTLS: Sendable {
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
   package var fingerprint: String { current.withLock { $0.fingerprint } }
 
-  /// When the first certificate of the chain expires, in seconds since 1970.
+  /// The earliest time at which a certificate of the chain expires, in seconds since 1970.
   package var expires: Int { current.withLock { $0.expires } }
   /// Whether the last `reload` was refused.
   package var isRefused: Bool { refused.withLock { $0 } }

@@ -298,7 +298,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
     if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
-    // Runs after the other connections' reads of this turn.
+    // This task runs after the other connections' reads of this turn.
     loop.execute {
       let arrivals = self.arrivals
       // Make a new array, since the lobby's thread reads the old one.
@@ -366,7 +366,7 @@ struct AddressCounts: Sendable {
   }
 }
 
-/// The keys by which addresses are limited.
+/// The keys under which limits count addresses.
 enum PeerAddress {
   static func key(_ address: SocketAddress) -> String? {
     if let bytes = address.bytesOf4 {
