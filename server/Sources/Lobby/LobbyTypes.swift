@@ -44,7 +44,7 @@ package enum LobbyInput: Sendable {
   case tick
   /// The server is about to stop. Clients are told to reconnect after `retry` milliseconds.
   case drain(retry: Int)
-  /// The server has ended all connections: further inputs are ignored.
+  /// This node leaves the store. Further inputs are ignored, so that no heartbeat adds the node again.
   case leave
   /// An administrator's order, answered with `LobbyEffect.orderCompleted` and the same number.
   case administer(UInt64, Order)

@@ -17,8 +17,8 @@ struct Membership: Sendable {
   private(set) var clockAhead: Int64 = 0
   /// The store's clock minus the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// The time from which an old heartbeat again proves that its node is dead. After an outage or a change of the clock an old heartbeat
-  /// proves nothing for a while.
+  /// The time from which an old last heartbeat again proves the death of a node. For a while after an outage or a change of the clock it
+  /// proves nothing.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// When another node was last alive.
   private var companyAt = Int64.min / 2
@@ -57,7 +57,7 @@ struct Membership: Sendable {
   /// Whether the other nodes consider this node dead.
   var isGivenUp: Bool { isOutOfTouch && hasCompany(at: heartbeatAt) }
 
-  /// Whether old heartbeats may be taken as a sign of death.
+  /// Whether a node may be considered dead because its last heartbeat is old.
   var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
   /// Whether another node was alive within the 10 s before `time`, so that some of its changes may not have arrived here.

@@ -124,7 +124,7 @@ extension PostgresStore {
       })
   }
 
-  /// The distinct sets of nodes of live matches: each index look-up finds the next greater set.
+  /// SQL for the distinct sets of nodes that live matches list: each index look-up finds the next greater set.
   private static let sets = """
     sets AS (
       (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
@@ -149,7 +149,8 @@ extension PostgresStore {
     try pool.run(PostgresStore.leaving.map { $0(.text(node)) }, within: 10_000)
   }
 
-  /// Skips matches that other transactions have locked: the next search finds them, unless a living node follows them by then.
+  /// Makes node $1 follow up to $2 matches that list a dead node or no node. Skips matches that other transactions have locked: the next
+  /// search finds them, unless a living node follows them by then.
   private static let takeLost = PGStatement(
     """
     WITH RECURSIVE \(sets), living AS MATERIALIZED (SELECT id FROM node WHERE \(PostgresRows.lives) OR id = $1),
@@ -163,7 +164,7 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// The distinct nodes of tickets: each index look-up finds the next greater node.
+  /// Deletes the tickets of dead nodes. `places` are the distinct nodes of tickets: each index look-up finds the next greater node.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (
@@ -298,7 +299,7 @@ extension PostgresStore {
         SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s"))
         LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
-  /// Keeps the accounts of matches that ended within ten minutes, since a rematch may need them.
+  /// SQL for "is expired and may be deleted". Accounts of matches that ended within ten minutes are kept, since a rematch may need them.
   private static let isForgotten = """
     token_expires <= \(PostgresRows.now) AND (guest OR NOT banned) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
       AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))
@@ -313,7 +314,7 @@ extension PostgresStore {
     once: "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest LIMIT $1::bigint) AS guests")
   private static let lockIdle = PGStatement(
     once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY token_expires, id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
-  /// Tests the condition again after locking: a player may have logged in meanwhile.
+  /// Deletes accounts that were selected by `condition`, if it still holds after locking: a player may have logged in meanwhile.
   private static func dropGuests(_ condition: String) -> PGStatement {
     PGStatement(
       once: """
@@ -350,11 +351,11 @@ extension PostgresStore {
         SELECT address, day FROM name_count WHERE day < \(PostgresRows.now) / 86400000 LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
 
-  /// Returns whether there may be more to clean.
+  /// Answers `StoreQuestion.clean`; returns whether there may be more to clean.
   private func clean(_ most: Int, _ age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (some, fresh) = (PGValue.int(Int64(StoreQuestion.cleanedAtOnce)), lives.fresh)
     return try pool.transact { (transaction) throws(StoreError) in
-      // Only one node cleans at a time.
+      // Only one node cleans at a time: no other node gets this lock.
       guard try transaction.run([PostgresStore.cleaning()])[0].rows.first?.first?.bool == true else { return false }
       var found = try transaction.run([
         PostgresStore.renew(

@@ -25,8 +25,8 @@ extension PostgresStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// The count makes PostgreSQL take all locks before the first update. `IS TRUE` makes the planner use a hash, instead of joining the
-  /// updated rows one by one.
+  /// Appends the events of plain moves. `count(*)` makes PostgreSQL take all locks before the first update. `IS TRUE` makes the planner use
+  /// a hash, instead of joining the updated rows one by one.
   private static let append = PGStatement(
     """
     WITH locked AS MATERIALIZED (SELECT FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE),

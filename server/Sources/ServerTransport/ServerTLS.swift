@@ -18,7 +18,7 @@ package final class ServerTLS: Sendable {
     current = Mutex(try ServerTLS.load(certificate, key))
   }
 
-  /// The first handler in the pipeline of a new connection.
+  /// Makes the TLS handler, which is the first in the pipeline of a new connection.
   func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
 
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
