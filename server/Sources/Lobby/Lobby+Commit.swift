@@ -33,7 +33,7 @@ extension Lobby {
     return draft
   }
 
-  // MARK: to the store and back
+  // MARK: submitting units and handling verdicts
 
   /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
   mutating func submit(_ draft: Draft, _ then: UnitOrigin) {

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Messages between nodes, heartbeats, adopted matches, absent players and comparisons with the store.
 extension Lobby {
-  // MARK: what other nodes tell
+  // MARK: notifications from other nodes
 
   mutating func publish(_ others: [NodeID], _ notification: Notification) {
     guard !others.isEmpty else { return }

@@ -38,7 +38,7 @@ extension Lobby {
     if let id { finishWait(id) }
   }
 
-  // MARK: one thing at a time
+  // MARK: the requests of a connection, one at a time
 
   /// Handles a request after all earlier requests of its connection.
   mutating func take(_ request: Request, for id: ConnectionID) {

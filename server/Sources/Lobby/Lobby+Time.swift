@@ -129,7 +129,7 @@ extension Lobby {
     arm(m)
   }
 
-  // MARK: who follows
+  // MARK: connections that follow a match
 
   /// The connections at this node of the match's players, of both sides; each connection once.
   func connectionsFollowing(_ match: LiveMatch) -> [ConnectionID] {

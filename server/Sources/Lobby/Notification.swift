@@ -30,7 +30,7 @@ enum Notification: Hashable, Sendable {
     switch self {
     case .grown(let m, let seq, let bodies):
       let text = (["grown \(m) \(seq)"] + bodies.map { String(decoding: $0, as: UTF8.self) }).joined(separator: "\n")
-      // 20 bytes are left for the time that the sender puts in front.
+      // 20 bytes are left for the time of sending, which the transport puts in front of the text.
       return text.utf8.count <= longestNotification - 20 ? text : "grown \(m) \(seq)"
     case .bye(let m, let side): return "bye \(m) \(side.text)"
     case .paired(let ticket, let account, let m): return "paired \(ticket) \(account) \(m)"

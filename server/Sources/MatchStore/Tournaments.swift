@@ -8,7 +8,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var terms = TournamentTerms()
   /// SHA-256 of the organiser's secret.
   package var secret = SHA256.hash([])
-  /// When the tournament was made, starts and ends, in milliseconds since 1970; start and end are `nil` until they are set.
+  /// When the tournament was made (`created`), starts (`begins`) and ends (`ends`), in milliseconds since 1970. Start and end are `nil`
+  /// until they are set.
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
