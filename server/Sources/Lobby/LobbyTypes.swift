@@ -26,8 +26,7 @@ package enum Entropy: RandomNumberGenerator, Sendable {
 }
 
 package enum LobbyInput: Sendable {
-  /// A connection was accepted. Limits of a client are counted by `address`, which is `nil` for a connection from this machine: it has no
-  /// limits.
+  /// A connection was accepted. Limits are counted by `address`. A connection from this machine has no such limits, and no address (`nil`).
   case connected(ConnectionID, address: String?)
   /// A client's line, the monotonic time at which it was decoded, and the last measured round trip of its connection in milliseconds.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
@@ -159,7 +158,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botAfter = 20_000
   /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. A key whose match is live is kept longer.
   package var keyLives: Int64 = 600_000
-  /// The most guest accounts; beyond that the least recently active ones without a live match are deleted.
+  /// The most guest accounts. Beyond that, the least recently used ones that are neither connected nor in a live match are deleted.
   package var maxGuests = 20_000
   package var lives = Lifetimes.usual
   /// `HOST:PORT` by which clients reach this node, sent to clients of other nodes; empty if unknown.

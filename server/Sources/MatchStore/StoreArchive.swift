@@ -45,8 +45,7 @@ package enum StoreArchive {
   /// Calls a function with each line of an archive, in order and without its newline; an archive is read twice.
   package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
 
-  /// The longest line in bytes, 16 MiB. The log of a match with 81 plies and all draw offers and absences that are allowed has some 100
-  /// KiB.
+  /// The longest line in bytes, 16 MiB. A match of 81 plies, with draw offers and absences, has some 100 KiB at most.
   private static let longestLine = 16 << 20
 
   /// The lines of a file.

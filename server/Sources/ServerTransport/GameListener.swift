@@ -20,7 +20,7 @@ package struct ListenerConfiguration: Sendable {
   package var proxies: [AddressRange] = []
   /// The kernel's send buffer of a connection in bytes; `nil` is the kernel's default.
   var sendBuffer: Int?
-  /// The most seconds that a shutdown may take.
+  /// The most seconds for which a shutdown waits until all units are stored and sent.
   package var drainSeconds = 5
 
   package init() {}
