@@ -48,7 +48,7 @@ struct LiveMatch: Sendable {
     var isBehind = false
     /// When the log was last requested from the store: the number of events in memory, and the number of events known to be stored.
     var requested = (count: 0, storedCount: 0)
-    /// Commands that wait until the match is settled, in order.
+    /// Commands that wait, in order, until no unit and no read of the match is in flight.
     var waiting: [(id: ConnectionID, request: Request)] = []
     /// While the store fails: the earliest time at which the server may again submit an event that no client asked for, such as a loss on
     /// time.

@@ -451,7 +451,8 @@ extension Lobby {
     drop(m, "match \(m) is lost; come back")
   }
 
-  /// Evicts an unplayable match and closes its followers' connections, so that they reconnect and request the stored state.
+  /// Evicts an unplayable match and closes the connections of its players and spectators, so that they reconnect and request the stored
+  /// state.
   mutating func drop(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }

@@ -124,7 +124,7 @@ extension Lobby {
       case (.named, _): isNamed = isThere
       }
     }
-    // Adopt the match last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
+    // Call `adopt` last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
     if isNamed { adopt(m) }
     // A notification has announced later events than this answer contains: read the match again.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
@@ -242,7 +242,7 @@ extension Lobby {
     } catch { abandon(m, error.message) }
   }
 
-  /// Replaces a match into which a forged notification was folded, and sends its followers the stored state.
+  /// Replaces a match into which a forged notification was folded, and sends the stored state to its players and spectators.
   private mutating func replace(_ old: LiveMatch, by found: FollowedMatch) {
     note("a notification had events of a match that are not stored", ["m": old.id.rawValue])
     guard install(found) else { return drop(old.id, "match \(old.id) is broken; come back") }

@@ -105,8 +105,8 @@ package struct Lobby: Sendable {
   /// Counters for the metrics, since the start.
   package var counts: LobbyCounts { replies.counts }
 
-  /// Whether players can log in: the store has answered lately and, if this node is the leader, it has adopted the matches without a living
-  /// follower.
+  /// Whether players can log in: the store has answered lately and, if this node is the leader, it has adopted the matches that no living
+  /// node follows.
   package var isReady: Bool { membership.hasStarted && !isOutOfTouch }
 
   /// This process, among the nodes that use the store.

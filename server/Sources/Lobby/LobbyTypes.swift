@@ -170,7 +170,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
   /// so that the side's events have arrived even if notifications were lost.
   package var otherNodesWait: Int64 = 2500
-  /// The most matches without a living follower that are adopted at once.
+  /// The most matches to adopt at once, of those that no living node follows.
   package var sweptAtOnce = 64
   /// Milliseconds after a lost answer for which the lobby keeps comparing its memory with the store, which may still execute the request.
   package var uncertainty: Int64 = 30_000

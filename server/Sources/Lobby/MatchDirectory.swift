@@ -28,7 +28,7 @@ struct MatchDirectory: Sendable {
     /// Subscribe the account whose ticket was matched.
     case paired(ticket: String, account: Int64)
     case annul(UInt64)
-    /// Adopt the match, because the store lists this node as its follower.
+    /// Subscribe this node's players (`adopt`), because the store lists this node as a follower of the match.
     case named
   }
 

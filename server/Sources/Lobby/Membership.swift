@@ -13,7 +13,7 @@ struct Membership: Sendable {
   private(set) var living: [NodeRecord] = []
   /// When the last answered heartbeat was sent.
   private var heartbeatAt = Int64.min / 2
-  /// Milliseconds by which the store's clock is ahead of the local wall clock.
+  /// Milliseconds by which the store's clock is ahead of this node's wall clock.
   private(set) var clockAhead: Int64 = 0
   /// The store's clock minus the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
@@ -22,11 +22,11 @@ struct Membership: Sendable {
   private var trustsHeartbeatsFrom: Int64 = 0
   /// When another node was last alive.
   private var companyAt = Int64.min / 2
-  /// Whether the store has answered and, if this node is the leader, the node has adopted the matches without a living follower.
+  /// Whether the store has answered and, if this node is the leader, the node has adopted the matches that no living node follows.
   private(set) var hasStarted = false
   private var awaitsHeartbeat = false
   private var isAdopting = false
-  /// When this node last searched for matches without a living follower.
+  /// When this node last searched for matches that no living node follows.
   private var adoptedAt = Int64.min / 2
   /// The time until which the store may still execute a request that it has not answered.
   private var isUncertainUntil = Int64.min / 2
@@ -45,7 +45,7 @@ struct Membership: Sendable {
   var others: [NodeRecord] { living.filter { $0.id != node } }
   /// The addresses of the other nodes, which are sent to clients.
   var otherAddresses: [String] { others.map(\.address).filter { !$0.isEmpty } }
-  /// The oldest living node: it keeps the queue and adopts matches without a living follower.
+  /// The oldest living node: it keeps the queue and adopts matches that no living node follows.
   var leader: NodeID? { living.first?.id }
   var isLeader: Bool { leader == node }
 
@@ -127,7 +127,7 @@ struct Membership: Sendable {
 
   // MARK: adopting
 
-  /// Begins to adopt matches without a living follower; `false` while an earlier attempt is in progress.
+  /// Begins to adopt matches that no living node follows; `false` while an earlier attempt is in progress.
   mutating func beginAdopting() -> Bool {
     guard !isAdopting else { return false }
     (isAdopting, adoptedAt) = (true, now.monotonic)

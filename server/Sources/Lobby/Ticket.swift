@@ -15,7 +15,7 @@ struct Ticket: Sendable, Hashable {
   /// When the ticket began to wait, in this node's monotonic milliseconds.
   var since: Int64
   var offeredBots = false
-  /// The row in the store, when last read; `nil` for a local ticket that was not read yet.
+  /// The row in the store, when last read; `nil` for a ticket of this node that was not read yet.
   var row: WaitingTicket?
 
   var account: Int64 { player.id }

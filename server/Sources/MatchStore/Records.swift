@@ -93,7 +93,7 @@ extension AccountRecord {
   }
 }
 
-/// The results to add to an account. As increments, the results of concurrent writers do not overwrite each other.
+/// The results to add to an account. They are increments, so that concurrent writers do not overwrite each other's results.
 package struct AccountScore: Sendable, Hashable {
   package var account: Int64
   /// The game of the results and the rating.

@@ -114,8 +114,8 @@ package struct NodeRecord: Sendable, Hashable {
 package struct Heartbeat: Sendable, Hashable {
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
-  /// The living nodes, oldest first; the first one, the leader, pairs tickets and adopts matches without a living
-  /// follower. A node lives for `lives` ms after a heartbeat.
+  /// The living nodes, oldest first; the first one, the leader, pairs tickets and adopts matches that no living node follows. A node lives
+  /// for `lives` ms after a heartbeat.
   package var nodes: [NodeRecord]
   /// Milliseconds from a heartbeat until the node counts as dead.
   package static let lives: Int64 = 3000

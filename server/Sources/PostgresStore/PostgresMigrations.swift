@@ -99,8 +99,8 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0",
     ],
-    // Matches lose their owners and list the nodes that follow them. Live matches continue: the next search for matches
-    // without a living follower finds them.
+    // Matches lose their owners and list the nodes that follow them. Live matches continue: the next search for matches that no living node
+    // follows finds them.
     [
       "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",

@@ -86,7 +86,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
 
   /// Rolls back; returns whether the connection is surely outside the transaction.
   func rollBack() -> Bool {
-    // SQLite has rolled back by itself after some errors.
+    // After some errors SQLite has rolled back by itself, and no transaction is open.
     if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
     return sqlite3_get_autocommit(handle) != 0
   }

@@ -73,7 +73,7 @@ final class WebSocketLines: ChannelDuplexHandler {
 
   private func end(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
     sayClose(code, context)
-    // Closing with unread input would reset the connection and might lose the close frame.
+    // Closing with unread input would reset the connection and might lose the close frame: continue reading for a moment.
     let channel = context.channel
     context.eventLoop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { channel.close(promise: nil) }
   }
