@@ -27,7 +27,7 @@ struct LiveMatch: Sendable {
   var isSettled: Bool { work.unit == nil && !work.isBeingRead }
 
   var presence = Sides(x: Presence(), o: Presence())
-  /// When the clock of the side to move began to run; `nil` while it is stopped.
+  /// The monotonic time at which the clock of the side to move began to run; `nil` while the clock is stopped.
   private(set) var turnStarted: Int64?
   /// After a restart of the server the clock stays stopped for this time, or until the side to move comes back if that is earlier.
   private var wait: Span?
@@ -37,7 +37,7 @@ struct LiveMatch: Sendable {
   private(set) var rematchUntil: Int64?
   /// When the match is evicted from memory, in monotonic milliseconds; `nil` until the match is over.
   var forgetAt: Int64?
-  /// The times of the match's pending timers, the latest first. A new timer is set only if its time is earlier than these.
+  /// The monotonic times of the match's pending timers, the latest first. A new timer is set only if its time is earlier than these.
   var timers: [Int64] = []
 
   struct Work: Sendable {
@@ -50,8 +50,8 @@ struct LiveMatch: Sendable {
     var requested = (count: 0, storedCount: 0)
     /// Commands that wait, in order, until no unit and no read of the match is in flight.
     var waiting: [(id: ConnectionID, request: Request)] = []
-    /// While the store fails: the earliest time at which the server may again submit an event that no client asked for, such as a loss on
-    /// time.
+    /// While the store fails: the earliest monotonic time at which the server may again submit an event that no client asked for, such as a
+    /// loss on time.
     var retryAt: Int64?
   }
 
@@ -196,7 +196,7 @@ struct LiveMatch: Sendable {
     init(_ start: Int64, _ length: Int) { (self.start, self.length) = (start, Int64(length)) }
   }
 
-  /// When the clock of the side to move runs out, without the time added for network delay.
+  /// The monotonic time at which the clock of the side to move runs out, without the time added for network delay.
   var deadline: Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }
     if !state.bothMoved { return started + Int64(state.terms.firstMoveWithin) }
@@ -212,8 +212,8 @@ struct LiveMatch: Sendable {
 
   // MARK: timers
 
-  /// When to call `due` next; `nil` if time alone changes nothing. `flagDelay` are the milliseconds from the deadline of the side
-  /// to move until this node declares that side lost on time.
+  /// The monotonic time at which to call `due` next; `nil` if time alone changes nothing. `flagDelay` are the milliseconds from the
+  /// deadline of the side to move until this node declares that side lost on time.
   func nextDue(flagDelay: Int64, _ now: Int64, _ configuration: LobbyConfiguration) -> Int64? {
     if let retry = work.retryAt { return retry }
     switch state.phase {

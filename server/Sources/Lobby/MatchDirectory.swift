@@ -17,7 +17,7 @@ struct MatchDirectory: Sendable {
   /// Matches with a player who may be absent although the log does not say so: a node has died, a room's opener is not connected here, or
   /// the player may be connected to another node.
   private var checks: [MatchID: PresenceCheck] = [:]
-  /// When the last match ended, by the wall clock.
+  /// The wall time at which the last match ended, in milliseconds since 1970.
   private var lastEnd: Int64 = 0
 
   /// The action for a match after it is loaded.

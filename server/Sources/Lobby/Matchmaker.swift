@@ -42,7 +42,7 @@ struct Matchmaker: Sendable {
 
   // MARK: reading the queue
 
-  /// When to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled already.
+  /// The monotonic time at which to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled already.
   mutating func scheduleRead(_ now: Int64) -> Int64? {
     guard !isReadScheduled else { return nil }
     let due = max(now, readAt + Matchmaker.readEvery)
@@ -220,9 +220,9 @@ struct TicketQueue: Sendable {
 
   var count: Int { bySession.count }
   var isEmpty: Bool { bySession.isEmpty }
-  /// When the longest waiting ticket was queued; O(n).
+  /// The monotonic time at which the longest waiting ticket was queued; O(n).
   var oldest: Int64? { bySession.values.map(\.since).min() }
-  /// When the longest waiting ticket of a tournament player was queued; O(n).
+  /// The monotonic time at which the longest waiting ticket of a tournament player was queued; O(n).
   var oldestInTournaments: Int64? {
     bySession.values.lazy.filter { $0.seek.terms.tournament != nil }.map(\.since).min()
   }

@@ -11,7 +11,7 @@ struct Membership: Sendable {
   private let heartbeatInterval: Int64
   /// The living nodes, from the last heartbeat, the oldest first.
   private(set) var living: [NodeRecord] = []
-  /// When the last answered heartbeat was sent.
+  /// The monotonic time at which the last answered heartbeat was sent.
   private var heartbeatAt = Int64.min / 2
   /// Milliseconds by which the store's clock is ahead of this node's wall clock.
   private(set) var clockAhead: Int64 = 0
@@ -20,15 +20,15 @@ struct Membership: Sendable {
   /// The time from which an old last heartbeat again proves the death of a node. For a while after an outage or a change of the clock it
   /// proves nothing.
   private var trustsHeartbeatsFrom: Int64 = 0
-  /// When another node was last alive.
+  /// The monotonic time at which another node was last alive.
   private var companyAt = Int64.min / 2
   /// Whether the store has answered and, if this node is the leader, the node has adopted the matches that no living node follows.
   private(set) var hasStarted = false
   private var awaitsHeartbeat = false
   private var isAdopting = false
-  /// When this node last searched for matches that no living node follows.
+  /// The monotonic time at which this node last searched for matches that no living node follows.
   private var adoptedAt = Int64.min / 2
-  /// The time until which the store may still execute a request that it has not answered.
+  /// The monotonic time until which the store may still execute a request that it has not answered.
   private var isUncertainUntil = Int64.min / 2
   /// The number of comparisons; every third comparison also looks for matches that list this node and are not in memory.
   private var comparisons = 0

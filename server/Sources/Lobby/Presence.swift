@@ -1,6 +1,6 @@
 /// Whether one side of a match is present, and how long it may stay absent. Times are monotonic milliseconds.
 struct Presence: Sendable, Hashable {
-  /// When the side's absence began; `nil` while it is present.
+  /// The monotonic time at which the side's absence began; `nil` while the side is present.
   private(set) var awaySince: Int64?
   /// Whether the side's last connection has ended, here or at a dead node, without a `gone` in the log yet (`hasLeft`); and whether the
   /// side sent `bye` (`leftCleanly`).
@@ -41,7 +41,7 @@ struct Presence: Sendable, Hashable {
     awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
   }
 
-  /// When the opponent may claim the win; `nil` while the side is present.
+  /// The monotonic time from which the opponent may claim the win; `nil` while the side is present.
   func claimableAt(_ configuration: LobbyConfiguration) -> Int64? {
     awaySince.map { $0 + Int64(max(0, min(grace, configuration.graceInAll - awayBefore))) }
   }

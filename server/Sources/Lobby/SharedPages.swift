@@ -6,7 +6,7 @@ import TicTacToe
 /// The leaderboards and the list of live matches, each read and rendered once for all connections that request it within
 /// a second; and the number of connections that read their history.
 struct SharedPages: Sendable {
-  /// When each page was last read, and its rows as JSON with their games.
+  /// For each page: the monotonic time of its last read, and its rows as JSON with their games.
   private var known: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
   /// The connections that wait for the next read of a page.
   private var readers: [StoreQuestion: [(id: ConnectionID, re: String?)]] = [:]

@@ -27,7 +27,7 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// When the client's command was decoded; `nil` if no client caused the unit.
+  /// The monotonic time at which the client's command was decoded; `nil` if no client caused the unit.
   var since: Int64? {
     switch self {
     case .command(_, _, let at, _), .opened(_, _, let at): at

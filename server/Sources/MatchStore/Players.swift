@@ -17,7 +17,7 @@ package enum Login: Sendable, Hashable {
 /// Milliseconds for which accounts and their sessions are kept after their last use.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
-  /// The time for accounts with a registered name.
+  /// Milliseconds for accounts with a registered name.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {
@@ -94,7 +94,7 @@ package struct ReportRecord: Sendable, Hashable {
 
   /// The id, greater than the ids of earlier reports; 0 until the report is stored.
   package var id: Int64
-  /// The time of the report on the store's clock; 0 means now.
+  /// The time of the report, in milliseconds since 1970 on the store's clock; 0 means now.
   package var at: Int64
   /// The account that reported.
   package var account: Int64

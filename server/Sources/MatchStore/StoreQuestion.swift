@@ -192,7 +192,7 @@ package struct TicketRecord: Sendable, Hashable {
   package var purpose: String
   /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
-  /// When the ticket began to wait, on the store's clock; 0 means now.
+  /// When the ticket began to wait, in milliseconds since 1970 on the store's clock; 0 means now.
   package var since: Int64
   /// Whether the ticket is queued again because its row has disappeared from the store's queue. The store then refuses the ticket if
   /// another session of the account already waits with the same key. Not stored.

@@ -41,7 +41,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   /// listed for longer; the tournament is then over all the same.
   private static let longestGame: Int64 = 4 * 3_600_000
 
-  /// The time from which no further game begins: the end, or the latest possible start of a tournament whose end is not set.
+  /// The time, in milliseconds since 1970, from which no further game begins: the end, or the latest possible start of a tournament whose
+  /// end is not set.
   package var closes: Int64 { ends ?? created + Self.waits }
 
   /// The phase at a time, with this many games in progress.

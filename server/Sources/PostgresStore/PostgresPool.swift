@@ -8,7 +8,7 @@ final class PostgresPool: Sendable {
   private struct State {
     var idle: [PGConnection] = []
     var isClosed = false
-    /// The time of the last failed connection attempt, and the number of failures in a row.
+    /// The monotonic time, in milliseconds, of the last failed connection attempt, and the number of failures in a row.
     var failed: (at: Int64, times: Int) = (0, 0)
   }
 

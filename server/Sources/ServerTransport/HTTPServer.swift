@@ -40,7 +40,7 @@ struct HTTPLimits: Sendable {
   var mostPerAddress = Int.max
   /// The key by which connections are counted; connections without a key (of this machine and of proxies) count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
-  /// The time for a request to arrive, after connecting and after each reply.
+  /// The longest time that a request may take to arrive, after connecting and after each reply.
   var requestTimeout = TimeAmount.seconds(20)
 }
 

@@ -44,7 +44,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20
-  /// When the channel stopped being writable; `nil` while the channel is writable.
+  /// The monotonic time at which the channel stopped being writable, in milliseconds; `nil` while the channel is writable.
   private var unwritableSince: Int64?
   private var hasBegun = false
   /// Input received before the lobby's greeting, which must be sent first; `nil` after the greeting.

@@ -47,7 +47,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private var waiting = CircularBuffer<Question>()
   private var askedNow = 0
   private var isTurnEnding = false
-  /// The times of the first and last failure of the store; `nil` while it works.
+  /// The monotonic times, in milliseconds, of the first and last failure of the store; `nil` while the store works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
   /// Failures of logins and of units in a row: if a page of the database is damaged, these may fail while all other requests succeed.
