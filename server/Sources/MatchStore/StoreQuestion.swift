@@ -15,13 +15,12 @@ package enum StoreQuestion: Sendable, Hashable {
   /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
   /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Answer: `.cleaned`.
-  /// Deletes up to `cleanedAtOnce` rows of each of these kinds:
+  /// Deletes tournaments that closed more than `TournamentRecord.kept` ms ago, and up to `cleanedAtOnce` rows of each of these kinds:
   /// - expired sessions that are not connected to a living node;
   /// - expired accounts without a session, a live match or a match that ended within ten minutes, except named accounts that are banned;
   /// - of more than `guests` guests the least recently used ones that are neither connected nor in a live match;
-  /// - keys older than `keys` ms and matched tickets whose match is over;
-  /// - reports older than `ReportRecord.lives`;
-  /// - tournaments that closed before `TournamentRecord.kept`.
+  /// - keys older than `keys` ms whose match is over, and matched tickets whose match is over;
+  /// - reports older than `ReportRecord.lives`, and the counts of names that were registered on earlier days.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // MARK: matches
