@@ -209,7 +209,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
       PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
     }
     let text = PGAddress.line([field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; "))
-    // V is the severity, not localised. FATAL and PANIC end the connection.
+    // The field V is the severity in English, whatever the language of the server. FATAL and PANIC end the connection.
     switch (field("V"), field("C")) {
     // serialization_failure, deadlock_detected, lock_not_available, unique_violation: retry the transaction with a new snapshot.
     case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
