@@ -29,7 +29,7 @@ class Fault(Exception):
 
 def script(main):
     """Runs a script's `main` with the words of the command line; prints the first failure in one line and exits 1."""
-    # A test run starts scripts with signals blocked, which their children would inherit.
+    # A test starts the script with some signals blocked. Unblocks them, because the script's children would inherit the blocks.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
         main(*sys.argv[1:])
@@ -97,13 +97,13 @@ class Browser:
             self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network"):
                 self.call(domain + ".enable")
-            # Makes each of several windows believe that it has the focus.
+            # Makes the page believe that it has the focus, also if several windows are open.
             self.call("Emulation.setFocusEmulationEnabled", enabled=True)
             self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
             if self.before:
                 self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
         else:
-            # Opens a window instead of a tab, which would hide the previous tab.
+            # Opens a window, because a new tab would hide the tab before it.
             self.context = self.call("browsingContext.create", type="window")["context"]
             self.call("browsingContext.activate", context=self.context)
 
@@ -144,7 +144,7 @@ class Browser:
         return found and found[1]
 
     def call(self, method, **params):
-        """Sends a command and returns its answer; events in between are logged."""
+        """Sends a command and returns its answer; logs the events that come before the answer."""
         self.last += 1
         command = {"id": self.last, "method": method, "params": params}
         if self.session if self.name == "chromium" else False:

@@ -40,7 +40,7 @@ def path(player):
 class Tournament:
     def __init__(self, name, program, folder, game, bots):
         self.name, self.program, self.folder, self.game, self.bots = name, program, folder, game, bots
-        # All players have the same address, which would otherwise be limited to fewer logins.
+        # All players share one address, from which the server would otherwise accept fewer logins a minute.
         self.server = Server(program, more=["--logins-per-minute", "300"])
         self.players, self.children = [], []
 
@@ -56,7 +56,7 @@ class Tournament:
         player.page.picture(f"{self.folder}/{name}.png")
 
     def make(self, seconds):
-        """The organiser makes a tournament of more than these seconds; returns the organiser's page and its address."""
+        """The organiser makes a tournament that lasts longer than `seconds`; returns the organiser's page and the path of its address."""
         length = next(length for length in (5, 10, 15, 20) if length * 60 > seconds + 30)
         desktop = self.enter("", (1366, 768))
         for name in ("Menu", "Tournament", f"Game: {GAMES[self.game]}", f"Length: {length} min", "Players: people and programs"):
@@ -99,8 +99,8 @@ class Tournament:
 def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
-    # The page receives some hundred games a second, and the bots play thousands. The file may replace an earlier one of the same
-    # kind: waits a second, and takes the newest.
+    # Waits up to 600 s: the page receives some hundred games a second, and the bots play thousands. Takes the newest file a second later,
+    # because an earlier file of the same kind may exist.
     found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)], 600)
     time.sleep(1)
     with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:
@@ -135,7 +135,7 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
         expect(desktop.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith('End tournament'))"), "the organiser may end it")
         for _ in range(2):
             desktop.press("End tournament")
-        # The phone's running game still counts; the tournament is over only when all games are.
+        # The phone plays its running game to the end: the tournament is over only when all its games are.
         event.play(phone, time.monotonic() + 240, "heard.some(line => line.includes('The tournament is over'))")
         for player in (desktop, projector):
             player.hears("The tournament is over")

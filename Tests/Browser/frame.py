@@ -105,7 +105,7 @@ def controls(page):
     page.run(f"{at % 20}.focus()")
     page.run(f"{at % 21}.click()")
     seen = page.run("page.seen.splice(0)")
-    # The elements of a window without the focus get no focus events.
+    # A window without the focus sends its elements no focus events.
     wanted = ([["focus", 20]] if page.run("document.hasFocus()") else []) + [["activate", 21]]
     expect(seen == wanted, f"of what is done to elements {seen} is told")
     expect(page.run(f"[{at % 21}.getAttribute('aria-checked'), {at % 22}.getAttribute('aria-valuetext')]") == ["true", "7 of 10"],
@@ -117,7 +117,7 @@ def controls(page):
     expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
-    # The frame shows a list of many rows in changed order.
+    # A list of 300 rows keeps the order in which it is given: at first, with its halves exchanged and rows left out, and reversed.
     rows = [{"id": 1000 + n, "role": "paragraph", "name": f"row {n}", "state": "", "box": [0, n, 80, 1]} for n in range(300)]
     for order in (rows, rows[150:] + rows[:150:2] + MORE, rows[::-1]):
         update(order)
@@ -163,12 +163,12 @@ def main(name, program):
         controls(page)
         page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
         socket(page, server)
-        # The page also loads offline, also by a link.
+        # The page also loads while the server does not run, at its own address and by a link.
         page.open(server.url)
         page.until("globalThis.page?.build === '1'")
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
-        # A newer version replaces all files of the page.
+        # A newer build replaces all files of the page.
         server.address = "https://alina.example/play/"
         server.build("2")
         server.start()
@@ -178,7 +178,7 @@ def main(name, program):
         versions = page.run("[...new Set(performance.getEntries().map(entry => entry.name.match(/\\/v\\/(\\w+)\\//)?.[1]).filter(Boolean))]")
         expect(len(versions) == 1, f"files of {versions}")
         server.kill()
-        # A missing file is reported in one line, and the cached version stays.
+        # If a file of the new build is missing, one line says so, and what the page has saved stays.
         server.build("3", without=["controls.js"])
         server.start()
         page.open(server.url)

@@ -24,7 +24,7 @@ def open_cells(player, game):
 
 
 def press(player, cell, game):
-    """Presses a cell until it is marked; on a phone the first touch may only enlarge its board, which moves the cells."""
+    """Presses a cell until it is marked. On a phone the first press may only enlarge the cell's board, which moves the cells."""
     # On a phone a board moves for 0.4 s as it is enlarged.
     zooms = game == "Ultimate" and player.page.run("innerWidth < 600")
 
@@ -87,7 +87,7 @@ def main(name, program):
             x, plies = whole(game, ann, ben, enter, moves)
             kept = x.games()[-1]
             expect(f'[Variant "{game.replace("è", "e")}"]' in kept, f"the kept game is {kept[:200]}")
-            # Opens the finished game by its link as another person.
+            # Another person opens the finished game by its link.
             hash_before = x.page.run("location.hash")
             x.press(x.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
             hash_begins(x, "#/g/")

@@ -19,8 +19,8 @@ NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   // The timeout runs after the page's own listeners.
   addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
 });"""
-# Records the audio devices and the kind of the audio session, which Safari alone has, and imitates a telephone call: resume() is
-# refused until the call has ended.
+# Records the audio devices. Adds an audio session, which otherwise only Safari has. Imitates a telephone call: `resume()` is refused until
+# the call has ended.
 NOTE_SOUND = """(() => {
   Object.defineProperty(Navigator.prototype, 'audioSession', { value: { type: 'auto' } });
   const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state').get, resume = AudioContext.prototype.resume;
@@ -40,7 +40,7 @@ NOTE_SOUND = """(() => {
     }
   };
 })();"""
-# Makes the next call of the program's function `turn` trap on request, with the instruction that Swift's traps use.
+# Replaces the program's function `turn`: on request its next call traps by WebAssembly's `unreachable`, as Swift's traps do.
 TRAP = """(() => {
   const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
   const trap = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f, stream = WebAssembly.instantiateStreaming;
@@ -54,7 +54,7 @@ TRAP = """(() => {
 # Removes Web Locks on request, as on a page without a secure origin.
 LOCKLESS = """if (location.protocol.startsWith('http') && localStorage.getItem('no-locks')) Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
 """
-# An expression: the files that the other tabs say they have, asked over the channel that replaces Web Locks.
+# An expression of JavaScript: the files that other tabs have locked, asked for over the channel that replaces Web Locks.
 ASKED = """new Promise(done => {
     const channel = new BroadcastChannel('alina-files'), names = [];
     channel.onmessage = ({ data }) => data !== 'ask' && names.push(...data);
@@ -81,7 +81,8 @@ def keyboard(player):
         page.key(key)
         said = page.until("keys.at(-1)")
         expect(said == f"{key} true", f"the page is told {said} of {key}")
-    # The keys are synthetic: for real ones the browser would go back or home, open a menu or print.
+    # The page leaves these keys to the browser. The events are synthetic: by real keys the browser would go back or home, open a menu or
+    # print.
     for left in ("{ key: 'F6' }", "{ key: 'F10', shiftKey: true }", "{ key: 'ContextMenu' }", "{ key: 'ArrowLeft', altKey: true }",
                  "{ key: 'Home', altKey: true }", "{ key: 'p', ctrlKey: true }", "{ key: 'c', ctrlKey: true, shiftKey: true }"):
         expect(page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...{left}, bubbles: true, cancelable: true }}))"),
@@ -165,7 +166,7 @@ def full_screen(player, server):
 
 
 def saved(page, count):
-    """Waits until as many games are saved; a failure names the first entries of the storage and the last spoken lines."""
+    """Waits until `count` games are saved; a failure names the first entries of the storage and the last spoken lines."""
     wait(lambda: f"{count} saved games, not {page.run('JSON.stringify([Object.keys(localStorage).slice(0, 20), heard.slice(-5)])')}",
          lambda: page.run(f"{GAMES}.length === {count}"))
 
@@ -192,7 +193,7 @@ def tabs(player, server, has_locks):
     third.page.until(f"{CELL}.length === 9")
     expect("X" not in third.cells().values(), "a tab takes up a game that another one plays")
     third.page.close_tab()
-    # When the tab of the game started last is closed, a new tab resumes that game.
+    # After the tab with the game that was started last is closed, a new tab resumes that game.
     other.page.close_tab()
     held = "navigator.locks.query().then(({ held }) => held.map(lock => lock.name))" if has_locks else ASKED
     page.until(f"{held}.then(names => names.filter(name => name.includes('data/games')).length === 1)")
@@ -222,7 +223,7 @@ def phone_call(player, server):
     page.key("ArrowLeft")
     page.run("call(false)")
     page.until("states()[0] === 'running' && globalThis.level?.() > 0.001")
-    # A device closed by the browser is replaced.
+    # If the browser closes the device, the page opens a new one.
     page.run("devices[0].close()")
     page.until("states()[1] === 'running' && globalThis.level?.() > 0.001")
     # If a call comes before the first touch, the sound starts with the first touch after the call.
@@ -238,7 +239,7 @@ def phone_call(player, server):
 
 
 def lock_screen(player, server):
-    """Checks that the listening mode shows its title on the lock screen and keeps sounding there, and that a game does not."""
+    """Checks that the listening mode shows its title on the lock screen and may sound there, and that a game does neither."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
@@ -261,7 +262,7 @@ def full_store(player, server):
     for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
-    # If even the reserved space is full, the player is told.
+    # The page keeps some space in reserve for the login (`alina-reserve`). If even this space is full, the player is told.
     page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
@@ -287,7 +288,7 @@ def best_move(cells):
 
 
 def flight(player, server):
-    """Checks that the date which a flight from Los Angeles to Sydney skips does not end a streak of daily puzzles."""
+    """Checks that a flight from Los Angeles to Sydney, which skips a date, does not end a streak of daily puzzles."""
     page = player.page
     day = (datetime.date(2026, 11, 25) - datetime.date(1970, 1, 1)).days
     page.run(f"localStorage.setItem('alina/config/settings', 'solved-day = {day - 2}\\nstreak = 5\\nsolved-zone = -480\\n')")
@@ -360,7 +361,7 @@ def main(name, program):
         lock_screen(player, server)
         flight(player, server)
         trap(player, server)
-        # Comes last, as a browser may take long to empty a storage that was full.
+        # This test comes last, because a browser may take long to empty a storage that was full.
         full_store(player, server)
         expect(player.page.complaints == [], f"{player.page.complaints}")
 

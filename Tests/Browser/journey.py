@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""journey.py BROWSER OTHER alina-server: a game by links goes from the window to a browser, to another one at a phone's size, and back.
+"""journey.py BROWSER OTHER alina-server: a game by links goes from the window to a browser, to another browser at a phone's size, and back.
 
 The first browser has the page from alina-server, the other the same files from a static host. Each page is loaded again, and the window
 is started again. Prints the first failure in one line and exits 1.
@@ -19,7 +19,7 @@ class Desk(Window):
     """The native window. Its letters are read from its folder and typed into its field for links."""
 
     def letter(self):
-        """The word of the link of the saved letter; empty without one."""
+        """The part after `/l/` of the link in the saved letter; empty if no letter is saved."""
         for path in glob.glob(f"{self.folder}/data/alina/letters/*.letter"):
             with open(path, encoding="utf-8") as file:
                 return file.read().split()[2]

@@ -51,7 +51,7 @@ def again(player):
     page.run("(globalThis.isOld = true, setTimeout(() => location.reload()), 0)")
 
     def is_back():
-        # Requests during the reload get no answer.
+        # A query during the reload gets no answer, which raises a `Fault`.
         with contextlib.suppress(Fault):
             return page.run(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CONTROL}.length > 2")
         return False
@@ -90,7 +90,7 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
-    # While the server does not run, the board says that the page returns to the match; then the match goes on.
+    # A page that is reloaded while the server does not run says that it returns to the match, and does so once the server runs.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)

@@ -2,8 +2,8 @@
 """pictures.py BROWSER alina-server: compares each page at 1280×720 in a browser with the window's.
 
 Each control must be within one pixel of the window's. Each drawing must be within one pixel of the window's, each text within two, and
-neither picture may have further drawings. Compared with the window's picture shifted by one pixel more, each page must fail.
-Prints the first failure in one line and exits 1.
+neither picture may have further drawings. To test the comparison itself, the window's picture is shifted by one pixel more: each page
+must then fail. Prints the first failure in one line and exits 1.
 """
 import json
 import math
@@ -23,13 +23,13 @@ SIZE = (1280, 720)
 SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# The search distance and the size of a shape's tiles in pixels, and the least ink of a tile that is compared.
+# The longest shift that is searched for and the side of a tile, in pixels, and the least ink (see `compare`) of a tile that is compared.
 REACH = 5
 TILE = 12
 LEAST = 5000
 # The labels and keys that lead from the board to each page.
 PAGES = (
-    # Turns off the staff, which moves with the music, in the settings; a review's staff does not move.
+    # The first entry turns off the staff in the settings, because the staff moves with the music. A review's staff does not move.
     ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Back", "Escape"),
     ("contents", "Menu"),
     ("new-game", "Menu", "New game"),
@@ -90,7 +90,7 @@ def grey(path):
 
 
 def distances(ours, theirs, box):
-    """The squared differences between the content of a box in the pictures `ours` and `theirs`, for each shift of up to `REACH` pixels."""
+    """For each shift of up to `REACH` pixels: the sum of the squared differences between a box of `ours` and the shifted box of `theirs`."""
     left, top, right, bottom = box
     part = ours[top:bottom, left:right]
     reach = range(-REACH, REACH + 1)
@@ -108,7 +108,7 @@ def tiles(what, box):
 
 
 def compare(drawn, ours, theirs):
-    """The page's drawings that are missing or displaced in the window's picture, and the first drawing that only the window has."""
+    """Yields the page's drawings that are missing or displaced in the window's picture, and the largest difference outside all drawings."""
     rest = numpy.ones(ours.shape, bool)
     for what, *box in drawn:
         rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False
@@ -181,7 +181,7 @@ def main(name, program):
             ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))
             wrong = [" ".join(words) for words in compare(drawn, ours, theirs)]
             expect(not wrong, f"{scene}: {'; '.join(wrong[:5])}, {len(wrong)} in all")
-            # Checks that a shift of one pixel more than is allowed is detected.
+            # The comparison must notice a shift by one pixel more than is allowed.
             for axis in (0, 1):
                 for aside, areShapes in ((3, False), (2, True)):
                     seen = [what for what, _ in compare(drawn, ours, numpy.roll(theirs, aside, axis)) if (what in SHAPES) == areShapes]

@@ -111,7 +111,7 @@ class Player:
                  f"const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];"
                  f"return y > 0 && y < innerHeight ? [x, y, isNearEdge] : null; }})({CONTROL}.find(control => "
                  f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
-        # Pages slide in and controls move, so a control is clicked only when it has stopped.
+        # Pages slide in and controls move. So points at the control until its place no longer changes, and only then clicks.
         before, at = None, self.page.until(place)
         while before != at:
             self.page.click(*at[:2], isPressed=False)
@@ -126,7 +126,7 @@ class Player:
         self.page.until(f"heard.some(line => line.includes({json.dumps(words)}))")
 
     def cells(self):
-        """The marks by cell: X, O or empty. The cell of a chosen next move is still empty."""
+        """The mark of each cell, by the cell's name: X, O or empty. A cell that is chosen for the next turn is still empty."""
         return dict(label.split(", ")[:2] for label in self.page.run(f"{CELL}.map(cell => cell.ariaLabel)"))
 
     def until_cell(self, name, mark):
@@ -160,7 +160,7 @@ def alone(player):
 
 
 def keep(player, program, rules=None):
-    """Compares the piece's files with those of alina-score, which uses a saved rule file if there is one."""
+    """Exports the piece, and compares the files with those of alina-score; `rules` is the rule file that the page has saved, if any."""
     page = player.page
     for name in ("Menu", "Export the music"):
         player.press(name)
@@ -214,7 +214,7 @@ def open_room(player):
 
 
 def next_move(ann, ben):
-    """Plays a game in which X chooses a next move while O is to move: it is shown, spoken, taken back, and played after O's move."""
+    """Plays a game in which X chooses moves while O is to move: a chosen move is shown, spoken, taken back, and played after O's move."""
     for player in (ann, ben):
         player.page.run("heard.splice(0)")
         player.press("b2")
@@ -249,11 +249,11 @@ def watch(player):
 
 
 def match(ann, ben, server=None, enter=None, watchers=()):
-    """Plays a game to a win of X, and checks that all see each move. After the first move of O restarts `server` and calls `enter`, which
-    adds a spectator."""
+    """Plays a game that X wins, and checks that everybody sees each move. After O's first move restarts `server` and calls `enter`, which
+    adds a spectator, if they are given."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
-        # Both players press the cell; the press of the player who is not to move has no effect.
+        # Both players press the cell. The player who is not to move thereby chooses it for the next turn, until the opponent marks it.
         ann.press(cell)
         ben.press(cell)
         for player in (ann, ben, *watchers):
@@ -272,14 +272,14 @@ def match(ann, ben, server=None, enter=None, watchers=()):
 
 
 def refusals(player, server):
-    """Checks that foreign data, refusals and full storage are each reported in one line and lose no data."""
+    """Checks that data of other programs are kept, and that a full storage is reported in one line."""
     page = player.page
     page.run("""localStorage.setItem('alina/config/settings', '\\0 of somebody else = ?\\n')""")
     page.run("localStorage.setItem('other', '1')")
     player.open(server.url)
     page.until(f"{CELL}.length === 9")
     expect(page.run("localStorage.getItem('other')") == "1", "what is somebody else's is gone")
-    # Fills the storage before the next game.
+    # Fills the storage, so that the next game cannot be saved.
     page.run("""(() => { for (let n = 2 ** 22; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`full${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("b2")
     player.hears("The game could not be saved")
@@ -316,7 +316,7 @@ def half_loaded(name, program):
             if module == "sound":
                 page.click(*page.until(f"{CELL}.length === 9 && (box => [box.x + 9, box.y + 9])({CELL}[4].getBoundingClientRect())"))
             page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.includes('{words}'))")
-            # The missing sound must not also be reported as a missing device.
+            # Waits 3.5 s: the missing file of the sound must not also be reported as a missing sound device.
             page.run("new Promise(done => setTimeout(done, 3500))")
             expect(not page.run("heard.some(line => line.includes('No sound device'))"), "half a sound is told of twice")
             expect(page.run("localStorage.getItem('alina/data/games/a.pgn')") == "kept", "what was kept is lost")
@@ -329,7 +329,7 @@ def half_loaded(name, program):
 
 @contextlib.contextmanager
 def visit(name, program, before=""):
-    """Runs a server, with `enter(path)` for further players; at the end no page may have logged errors or contacted another host."""
+    """Runs a server for a `with` block; `enter(path)` opens the page for a player. No page may log errors or contact another host."""
     server = Server(program)
     players = []
 
@@ -375,7 +375,7 @@ def main(name, program):
             player.page.until(f"{CELL}.length === 9")
         watchers = []
         for game in range(3):
-            # A spectator joins in the second game by the match's link, and follows into the next.
+            # A spectator joins the second game by the match's link, and follows the players into the third.
             watchers = match(ann, ben, server if game == 1 else None, (lambda: enter(watch(ann))) if game == 1 else None, watchers)
             if game < 2:
                 ann.press("Rematch")

@@ -44,7 +44,7 @@ def touch(player):
 
 
 def two_fingers(player, renderer):
-    """Touches two cells at once with two fingers; the rendered piece must begin a bar of each register at that time."""
+    """Touches two cells at once with two fingers; the rendered piece must begin a bar of X and a bar of O at that time."""
     page = player.page
     page.size(390, 844)
     for name in ("Menu", "Touch the board"):

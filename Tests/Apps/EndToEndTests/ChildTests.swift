@@ -7,7 +7,7 @@ import Testing
   @Test func `a child process inherits its three streams and no other descriptor`()
     throws
   {
-    // Libraries may open descriptors without the close-on-exec flag.
+    // A library that a test uses may open a descriptor without the close-on-exec flag, as `dup2` does here for 200.
     let (null, high) = (open("/dev/null", O_RDONLY), Int32(200))
     #expect(dup2(null, high) == high && fcntl(high, F_GETFD) & FD_CLOEXEC == 0)
     defer { for descriptor in [null, high] { close(descriptor) } }
@@ -21,7 +21,7 @@ import Testing
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // The tests themselves ignore SIGPIPE.
+    // The tests' own process ignores SIGPIPE, which a child would inherit.
     for (name, number) in [("TERM", SIGTERM), ("PIPE", SIGPIPE)] {
       #expect(try Child.run(["sh", "-c", "kill -\(name) $$"]).status == -number)
     }

@@ -18,7 +18,7 @@ struct ClusterTests {
       return desk
     }
     let x = try WindowProgram.quickMatch(desks)
-    // Waits until the nodes know one another; a window that connected earlier is then told the other addresses.
+    // Waits until each node knows the addresses of all others. The server then also tells them to windows that connected earlier.
     try waitFor(seconds: 20, "nodes that know one another") { try cluster.isWhole(cluster.states()) ? () : nil }
     // The faults before each move, by the move's ply. The mover may be connected to any node at that time.
     let faults = [
@@ -35,7 +35,7 @@ struct ClusterTests {
       try game.play(Square(cell))
       for desk in desks {
         let record = try desk.record(moves: ply + 1, seconds: 90) {
-          // A node that cannot reach the database asks the player to try again, and disconnects the player 3 s later.
+          // A node that cannot reach the database refuses the move ("try again") and disconnects the player 3 s later: clicks again.
           guard mover.refusals > refusals else { return }
           refusals = mover.refusals
           try mover.click(cell: cell)

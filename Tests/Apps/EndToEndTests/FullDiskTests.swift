@@ -69,7 +69,7 @@ import Testing
         let context = Comment(rawValue: "\(program) \(arguments), \(limit) bytes: \(told), \(files.keys)")
         #expect(told.status > 0, context)
         #expect(told.errors.hasPrefix("\(program): ") && told.errors.count { $0 == "\n" } == 1, context)
-        // Only the file of a run may be incomplete: the arena appends games to it, and `resume` plays the rest.
+        // Only `a.jsonl`, the arena's file of games, may be incomplete: the arena appends each game to it, and `resume` plays the rest.
         for (name, bytes) in files where name != "a.jsonl" {
           #expect(bytes.count == whole.files[name]?.count, context)
         }

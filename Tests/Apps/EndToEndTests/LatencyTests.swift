@@ -31,8 +31,8 @@ struct LatencyTests {
         .map { $0.split(separator: " ").dropFirst().compactMap { Double($0) } }
       #expect(moves.count == 9 && record.times.count == 9)
       for (line, times) in zip(moves, record.times) {
-        // The time of the click, the frame of its downbeat, the time at which the block with the downbeat was started, the first frame of
-        // that block.
+        // A line of the log gives the time of the click (ns), the frame of its downbeat, the time (ns) at which the block with the
+        // downbeat was started, and the first frame of that block.
         let (input, frame, callback, block) = (line[0], line[1], line[2], line[3])
         #expect(frame == Double(try #require(times.frame)))
         #expect(frame >= block && frame < block + 1_024, "the downbeat lies in the block that was begun for it")

@@ -49,7 +49,7 @@ struct ListeningTests {
     for a in 0..<count {
       for b in a + 1..<count { #expect(windows[a] != windows[b], "signs \(a) and \(b) sound the same") }
     }
-    // Before the first press only the reverb of the opening's last echo sounds.
+    // No sample may reach full scale, where the sound would be clipped.
     #expect(heard.peak < 0.99)
   }
 
@@ -67,7 +67,7 @@ struct ListeningTests {
     let bar = try #require(music.bars.first { $0.kind == .move && $0.ply == 3 })
     let start = Int(bar.start.rawValue)
     let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
-    // At its start a replay stops all sound.
+    // A replay first stops the sound of the piece before, so the silence before it is not part of the comparison.
     let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope.prefix(600))
     let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope.prefix(550))
     let (correlation, lag) = Recording.match(written, played, lags: 0...50)

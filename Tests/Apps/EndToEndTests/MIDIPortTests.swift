@@ -20,7 +20,7 @@ struct MIDIPortTests {
       environment = ["LD_PRELOAD": library, "SEQUENCER": file.path, "SDL_AUDIODRIVER": "dummy"]
     }
 
-    /// The keys and the pedals that are down, and the number of notes struck.
+    /// The keys and the pedals that are still down after all messages, and the number of notes struck.
     var state: (keys: Set<[Int]>, pedals: Set<Int>, struck: Int) {
       var (keys, pedals, struck): (Set<[Int]>, Set<Int>, Int) = ([], [], 0)
       for line in ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(separator: "\n") {

@@ -24,7 +24,7 @@ struct MonkeyTests {
     "äx ", "e\u{301}", "\u{301}\u{308}", "กิ", "ש\u{5B0}ל", "ص\u{64E}ب ", "👩\u{200D}👩\u{200D}👧", "🇩", "字",
   ]
 
-  /// A new folder whose settings file begins with a line that no input changes.
+  /// A new folder. Its settings file begins with the line `keepsake`, which no input can change.
   private func newFolder() throws -> URL {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -113,7 +113,7 @@ struct MonkeyTests {
         }
         script += "sleep 0.003\n"
       }
-      // When the program quits, xdotool's window disappears and xdotool fails.
+      // xdotool fails if a key of the script ends the program: its window is then gone.
       try? desk.run(script: script)
       guard !desk.isRunning else { continue }
       #expect(try desk.waitForExit() == 0)

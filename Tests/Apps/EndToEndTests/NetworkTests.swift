@@ -62,7 +62,7 @@ struct NetworkTests {
     var game = Game()
     for (ply, cell) in moves.enumerated() {
       if ply == 3 {
-        // The window of the side to move is killed: the opponent is told, and the window's next start finds the match by itself.
+        // Kills the window of the side to move. The opponent must be told, and the window's next start must find the match by itself.
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
         desks[mover].killHard()

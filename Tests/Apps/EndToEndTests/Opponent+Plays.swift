@@ -34,7 +34,7 @@ extension WindowProgram {
     let solver = Solver.shared
     if aim == .best { return solver.distanceOptimalMoves(in: position).first ?? Square(0) }
     let values = position.legalMoves.map { ($0, solver.evaluation(of: position.playing($0))) }
-    // The worst move is the one after which the opponent's value is highest, and of those the one with the quickest end.
+    // The worst move gives the opponent the highest value; of several such moves the one that ends the game soonest.
     return values.max { ($0.1.value, -$0.1.distance) < ($1.1.value, -$1.1.distance) }?.0 ?? Square(0)
   }
 }

@@ -35,8 +35,7 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Resign")
     try desk.wait(page: "board")
-    // After the game a small window has the review in the menu; a large one has a control for it beside the board, which the loser sees as
-    // "See why".
+    // A small window has the review in the menu. A large window has a control for it beside the board, named "See why" for the loser.
     let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
       let words = desk.page?.controls.map(\.words) ?? []
       return words.contains("Rematch") ? words : nil
@@ -102,7 +101,7 @@ struct PagesTests {
     try desk.hear("1. X b2", after: count)
     try desk.press("ctrl+c", "Escape", "Escape")
     try desk.wait(page: "board")
-    // The copied game opens again, and so does the file.
+    // Ctrl-V opens the copied game, and Ctrl-O with Return opens the saved file.
     try desk.press("ctrl+v")
     try desk.wait(page: "review")
     try desk.press("Escape", "ctrl+o")
@@ -273,7 +272,7 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Watch a demo game")
     try desk.wait(page: "board")
-    // Both sides move by themselves, in musical time.
+    // Waits for three moves, which both sides make by themselves in musical time.
     for mark in ["X", "O", "X"] { try desk.hear("\(mark) plays", after: desk.spoken.count, seconds: 30) }
     try desk.click("New game")
     try desk.click("Start")

@@ -55,7 +55,7 @@ struct Recording {
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
-  /// Removes the silence, at most three blocks, that a device may play before the game's sound starts.
+  /// This recording without the blocks of silence, at most three, that a device may play before the sound of `other` starts.
   func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
@@ -65,8 +65,8 @@ struct Recording {
     return self
   }
 
-  /// The click measure of a frame: the peak of the second difference within ±50 ms over its 99.9 % level, in dB; the level is at least
-  /// −90 dBFS.
+  /// The click measure of a frame, in dB: the largest second difference within ±50 ms, relative to the 99.9th percentile of these
+  /// differences. A percentile below −90 dBFS counts as −90 dBFS.
   func click(at frame: Int) -> Double {
     let from = max(2, frame - 2_400)
     let to = min(frames, frame + 2_400)

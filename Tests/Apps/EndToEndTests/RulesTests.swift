@@ -45,7 +45,7 @@ struct RulesTests {
     try desk.park()
     try desk.press("5")
     try listen(seconds: 1.5)
-    // Shorter notes apply from the next bar on, a smaller room of the reverb at once.
+    // The shorter notes apply from the next bar on, the softer reverb at once.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let good = try RuleLibrary.load(rules.path)
     #expect(good.hash != standard.hash)
@@ -70,10 +70,10 @@ struct RulesTests {
         #expect(click < 6, "a click of \(click) dB at frame \(frame), rules changed about \(moment)")
       }
     }
-    // The last block may be empty, as SDL can request one more while the window closes the device.
+    // Leaves out the last block (2,048 samples): SDL can request it while the window closes the device, and it may then be empty.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The recording from the second move on equals a render with the new rules.
+    // The new rules applied before the second move: from this move on the recording equals a render with these rules.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)

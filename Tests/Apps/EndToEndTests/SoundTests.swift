@@ -122,7 +122,7 @@ struct SoundTests {
     try desk.park()
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
-    // The device has played at least up to the last downbeat.
+    // Waits until the recording has 72,000 frames (1.5 s) more, so that it contains the last downbeat.
     try wait(for: 72_000 + size(raw) / 4, of: 4, in: raw)
     #expect(try desk.quit() == 0)
     recorder.kill()
@@ -131,7 +131,7 @@ struct SoundTests {
     #expect(heard.peak < 0.99)
     let count = Int(record.times.last?.frame ?? 0) + 48_000
     let rendered = try Recording(rendering: record, frames: count)
-    // The recording started before the program, by an unknown time.
+    // The recorder started before the program, at an unknown time: finds the lag at which both envelopes agree best.
     let (correlation, lag) = Recording.match(rendered.envelope, heard.envelope, lags: -50...1_000)
     #expect(correlation > 0.95, "correlation \(correlation) at \(lag * 20) ms")
     print("PulseAudio monitor against offline: envelope correlation \(correlation) at \(lag * 20) ms")

@@ -68,7 +68,7 @@ struct WholeGamesTests {
       try desk.press("Return")
     }
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
-    // Replies come in musical time: `reply` short notes after the human's downbeat, or later.
+    // A reply may come at the earliest `gestures.reply` short notes after the human's downbeat, here with a tolerance of 20 %.
     let rules = try RuleLibrary.load(nil).rules
     let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())
@@ -129,13 +129,13 @@ struct WholeGamesTests {
     let desk = try WindowProgram(
       ["--level", "random", "--reply", "immediate"],
       environment: ["SDL_AUDIODRIVER": "alsa", "AUDIODEV": "no-such-device", "ALSA_CONFIG_PATH": "/dev/null"])
-    // The pauses let the clock that replaces the sound device advance between the marks.
+    // Waits before each click, so that the clock that replaces the sound device advances between the marks.
     let record = try desk.play(.x, .best) {
       usleep(100_000)
       try desk.click(cell: $0)
     }
     #expect(record.game.isOver)
-    // The moves' frames show that a clock replaces the missing device.
+    // Each move has a later frame than the move before, so a clock advances the frames although no device plays.
     let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")

@@ -20,7 +20,7 @@ final class WindowProgram {
 
   static var program: URL {
     if let bin = ProcessInfo.processInfo.environment["ALINA_BIN"] { return URL(fileURLWithPath: bin + "/alina") }
-    // If `swift test` runs without `./test`, the program is beside the test bundle.
+    // `swift test` alone sets no ALINA_BIN: the program is then beside the test bundle.
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("alina")
   }
 
@@ -39,7 +39,7 @@ final class WindowProgram {
       "SDL_VIDEODRIVER": "x11", "SDL_AUDIODRIVER": "dummy",
     ]
     variables.merge(environment) { $1 }
-    // Moves the mouse away from the window, where it would preview a cell.
+    // Moves the mouse to the screen's corner: over the window it would show a preview on a cell.
     try WindowProgram.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
       [program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
@@ -183,7 +183,7 @@ final class WindowProgram {
     let controls: [(x: Int, y: Int, words: String)]
   }
 
-  /// The page shown, as the program reports it.
+  /// The page that is shown, read from the program's control log; `nil` if there is no log yet.
   var page: Page? {
     guard let text = try? String(contentsOf: controls, encoding: .utf8) else { return nil }
     let lines = text.split(separator: "\n")

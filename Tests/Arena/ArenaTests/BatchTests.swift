@@ -31,11 +31,11 @@ import TicTacToe
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)
     let first = Array(bytes[2 * size..<3 * size])
-    // Row 5 from the top, column 4: the left cell of the middle row of the centre board, which selects the left board.
+    // Cell 39 (row 4, column 3, counted from 0) is the left cell of the centre board's middle row, and selects the left board.
     #expect((0..<81).filter { first[$0] != 0 } == [39] && first[39] == 1)
     #expect((0..<81).filter { first[81 + $0] == 1 } == [27, 28, 29, 36, 37, 38, 45, 46, 47])
     #expect(Array(first.suffix(4)) == [2, 0, 39, 0])
-    // The illegal step leaves the other game unchanged.
+    // The step 253 means "wait" and leaves the second game unchanged.
     #expect(Array(bytes[(3 * size)...]) == Array(bytes[size..<2 * size]))
   }
 

@@ -109,7 +109,7 @@ import TicTacToe
         #expect(analysed.out.split(separator: "\n").count == 10)
         #expect(try Support.run(["analyse", folder + file]).out.hasPrefix("random – perfect, "))
       }
-      // A FIFO and a link are refused even with --force.
+      // A FIFO and a link are refused as output, even with --force.
       mkfifo(folder + "/fifo", 0o600)
       symlink(folder + "/a", folder + "/link")
       for place in ["/fifo", "/link"] {
@@ -166,7 +166,8 @@ import TicTacToe
 
   @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with one error`() throws {
     try Support.withFolder { folder in
-      // Limits do not apply to root, so another user runs a copy of the program, as that user may not read our folders.
+      // The limit of processes does not apply to root, so another user runs the program. That user may not read the build's folder, and
+      // so runs a copy.
       let program = try Support.copyArena(into: folder)
       let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
       let run = "\(program) run --x random --o random --threads 2"
@@ -219,7 +220,7 @@ import TicTacToe
             arguments + ["--shard", "\(shard)/5", "--threads", "\(shard)", "--out", shards[shard - 1]])
           #expect(output.code == 0, "\(output)")
         }
-        // One shard was killed and is resumed.
+        // The file of shard 3 is cut in half, as if its run had been killed; later it is resumed.
         let third = try #require(FileManager.default.contents(atPath: shards[2]))
         try third.prefix(third.count / 2).write(to: URL(filePath: shards[2]))
         func merge(_ files: [String]) throws -> Support.Output {
@@ -355,7 +356,7 @@ import TicTacToe
 
   @Test(.long) func `scores of music are the same files for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
-      // Starts from positions near the end, so that the music is short.
+      // The games start near their end, so that their music is short.
       let openings = "fen 1XO/XO1/1X1 o\nfen XOX/OOX/1X1 o\nfen XO1/OX1/3 x"
       try openings.write(toFile: folder + "/openings", atomically: true, encoding: .utf8)
       let players = [
@@ -388,7 +389,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // The scores are the same with two threads after an interruption. Older scores of games that are not chosen are removed.
+      // Two threads that resume half of the file give the same scores. Older scores of games that are not chosen are removed.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
@@ -463,7 +464,8 @@ import TicTacToe
       #expect(text.contains(#""spec":"menace:…/boxes""#))
       func cut() throws { try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games)) }
 
-      // If the program is neither at its old path, in the working folder, nor beside the file, the error names it and --where.
+      // A program that is neither at its old path, nor in the working folder, nor beside the file is an error in one line, which names
+      // the program and --where.
       try cut()
       try FileManager.default.moveItem(atPath: folder + "/a/my-engine.py", toPath: folder + "/b/my-engine.py")
       let lost = try Support.run(["resume", games])
@@ -476,7 +478,7 @@ import TicTacToe
           == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
       #expect(try Support.games(games).games.count == 10)
 
-      // If the command line names the players again (--x, --o), it also gives their paths, so --where is not needed.
+      // If the command line names the players again (--x, --o) with their paths, --where is not needed.
       try cut()
       let again = try Support.run([
         "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",
@@ -484,7 +486,7 @@ import TicTacToe
       ])
       #expect(again.code == 0, "\(again)")
 
-      // A file with the same name and other content is refused.
+      // An engine's program of the same name with other content is refused.
       try cut()
       try (engine + Data("# changed\n".utf8)).write(to: URL(filePath: folder + "/b/my-engine.py"))
       let changed = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])

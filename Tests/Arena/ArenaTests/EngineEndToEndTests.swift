@@ -95,7 +95,8 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // Only the modes that are late on purpose have a short time for a move. The others must fail before their time is over, on any machine.
+    // Only the modes that answer late on purpose get a short time for a move. The other modes must fail before a long time is over, on
+    // any machine.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")
@@ -137,7 +138,7 @@ import TicTacToe
       for player in 0..<6 { configuration.entrants[player] = Support.misbehaving("busy \(log)") }
       configuration.time.moveTime = 60_000
       var run = try Run(configuration, threads: threads, guardExecutable: Support.arena)
-      // Discards the output of the engines that were started only to ask for their names.
+      // `Run` has started each engine once to ask for its name: discards what these engines have logged.
       try Data().write(to: URL(filePath: log))
       let report = try run.play()
       #expect(report.games == 30 && report.forfeits.isEmpty, "\(report.forfeits)")
@@ -266,11 +267,11 @@ import TicTacToe
 
   @Test func `running games are stopped when a sequential test has reached its verdict`() throws {
     var configuration = try Support.match("random", "perfect", games: 4)
-    // The engine does not answer in the second pair, so only a stop ends that game before its hour for a move is over.
+    // After the opening b2 the engine does not answer, so only a stop ends this game before the hour for a move is over.
     configuration.entrants[0] = Support.misbehaving("hangs-after-b2")
     configuration.time.moveTime = 3_600_000
     configuration.openings = try Openings(lines: ["a1", "b2"], name: "lines", .classic)
-    // The first pair of games decides: the engine loses both by illegal moves.
+    // The engine loses both games of the first pair by illegal moves, which decides the sequential test.
     configuration.sprt = SPRT(elo0: 0, elo1: 600, alpha: 0.45, beta: 0.45)
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let report = try run.play()
@@ -382,7 +383,7 @@ import TicTacToe
   func `our engine answers isready and stop during a search, and moves within its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
-      // Enough simulations for weeks: each answer below is caused by a command or by the time of `go`.
+      // So many simulations take weeks: each answer below is caused by a command, or by the time that `go` gives.
       var server = try? UCIServer(.mcts(.simulations(1_000_000_000_000)), seed: 1)
       server?.serve(
         input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
@@ -401,7 +402,7 @@ import TicTacToe
       }
       #expect(text.contains(line), "\(text)")
     }
-    // The answer to isready precedes the move.
+    // The engine answers isready while it searches, before it gives a move.
     try say("setoption name UCI_Variant value \(variant.uciName)\nposition startpos\ngo\nisready\n")
     hear("readyok\n")
     #expect(!text.contains("bestmove"))
@@ -420,7 +421,8 @@ import TicTacToe
 
   @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
   func `processes started by an engine end with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
-    // The engines' descendants lose their parents, leave the session or replace themselves; none may remain in the end.
+    // By `mode` the engine starts processes whose parent ends, that leave its session, or that fork and exit again and again. None may
+    // remain.
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
@@ -430,7 +432,7 @@ import TicTacToe
     // No wait is needed here: an engine's end includes its descendants' end.
     #expect(Support.processes(marked: mark) == 0)
 
-    // The arena alone is killed, or the arena and its guards are terminated, as by `pkill alina-arena`.
+    // Kills the arena alone, or terminates the arena and its guards, as `pkill alina-arena` does.
     for isKilled in [true, false] {
       let arena = try Child(
         [

@@ -23,7 +23,7 @@ import TicTacToe
           return try run.play().highlights
         }
         let fresh = try highlights(threads: 1)
-        // Another number of threads chooses the same games from the whole file and from a resumed part of it.
+        // Two threads choose the same games as one, and so do three threads that resume a part of the file.
         #expect(try highlights(threads: 2).map(\.record) == fresh.map(\.record))
         let whole = try #require(FileManager.default.contents(atPath: path))
         try whole.prefix(whole.count * 3 / 5).write(to: URL(filePath: path))

@@ -24,7 +24,7 @@ import Testing
       let mean = elos.reduce(0, +) / Double(seeds)
       let deviation = (elos.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(seeds - 1)).squareRoot()
       let claimed = ratings.reduce(0) { $0 + $1[player].error } / Double(seeds)
-      // The deviation, measured with 60 seeds, is known to 9 %; three times this error is allowed.
+      // 60 seeds measure the deviation with a standard error of 9 %; three standard errors are allowed.
       #expect(
         (0.75...1.35).contains(claimed / (1.959_963_985 * deviation)), "\(players[player]): \(claimed), \(deviation)")
       held += ratings.count { abs($0[player].elo - mean) <= $0[player].error }
@@ -33,7 +33,8 @@ import Testing
   }
 
   @Test func `ratings of very uneven players follow from their results`() {
-    // Each pairing is rated separately, with half a point added for each of its players.
+    // No third player connects players 1 and 2. So each difference of ratings follows from one pairing alone, with half a point added
+    // to both players' points.
     let n = 20_000
     var results = [RunReport.Result(a: 0, b: 1), RunReport.Result(a: 0, b: 2)]
     results[0].statistics.asX = Tally(wins: 1, draws: 0, losses: n - 1)

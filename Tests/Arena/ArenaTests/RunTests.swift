@@ -117,7 +117,8 @@ import TicTacToe
       func turned(_ result: String) -> String { line.replacing(/"result":"[^"]+"/, with: "\"result\":\"\(result)\"") }
       let others = ["1-0", "0-1", "1/2-1/2"].map(turned).filter { $0 != line }
       for other in others { try refused(unfinished.replacing(line, with: other), "line 5: the game breaks the rules") }
-      // Three lists of moves that are refused: a repeated cell, a move after the end, and a legal game that was not played.
+      // Three lists of moves are refused: one with a repeated cell, one with a move after the end, and a legal game that was not
+      // played.
       let moves = try #require(line.firstMatch(of: /"moves":"([a-c1-3]+)"/)).output.1
       for wrong in [moves.prefix(2) + moves.prefix(2), moves + "a1"] {
         try refused(
@@ -150,7 +151,7 @@ import TicTacToe
       }
       _ = try resumed()
       #expect(FileManager.default.contents(atPath: path) == Data(whole))
-      // A file that another run is about to start is refused, too.
+      // The lock of `b.part` shows that another run is about to start `b`: a second run is refused.
       let part = folder + "/b.part"
       try Data("header".utf8).write(to: URL(filePath: part))
       let other = try #require(FileHandle(forReadingAtPath: part))
@@ -202,7 +203,7 @@ import TicTacToe
       let content = GameLine.read(text)
       #expect(content?.index == index * 499_999 && content?.x == 63 && content?.o == index % 64)
       #expect(content?.game == game && content?.notes == notes && content?.start == start)
-      // The line is also a valid record.
+      // `Record` reads the line, too, if the game ended normally and began at the usual start.
       let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
       #expect((record?.game.moves == moves) || ending != .normal || start != .start)
     }
@@ -243,7 +244,7 @@ import TicTacToe
   }
 
   @Test func `a closed run delivers no further games, even if it is stopped within a batch`() throws {
-    // One pairing has a learning player, so its games are delivered only after many batches of the other pairing.
+    // Menace learns, so its games are played one after another, and are delivered only after many batches of the other pairing.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
     let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)
@@ -273,7 +274,7 @@ import TicTacToe
         #expect(records.count == report.games)
         #expect(records.filter { $0.resultToken == "1-0" }.count == report.bySeat.wins)
         #expect(records[0][player: .x] == configuration.names[0] || configuration.format != .match)
-        // The export has the same text as the records one by one.
+        // The export is the text of the records, one after another.
         #expect(text == records.map { $0.text + "\n" }.joined())
         #expect(records.map { $0.game.moves } == (try Support.games(path)).games.map(\.game.moves))
       }
@@ -417,7 +418,7 @@ import TicTacToe
     #expect(score >= 0.45, "\(name): \(score)")
   }
 
-  /// The mean score of games 201 to 2,200.
+  /// The mean score of `adaptive` against `name` in games 201 to 2,200.
   private func adaptiveScore(against name: String) throws -> Double {
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("adaptive", name, games: 2200, seed: 4), to: folder + "/a")
@@ -432,7 +433,7 @@ import TicTacToe
       let wins = position.winningSquares(for: position.turn)
       guard !wins.isEmpty, position.ternaryKey % 7 == 0 else { continue }
       var generator = SplitMix64(seed: 1)
-      // The search may choose another winning move than the quickest one.
+      // Any move that keeps the win is right: the search need not choose the quickest.
       let square = MonteCarloSearch().bestMove(in: position, simulations: 1000, using: &generator)
       #expect(Solver.shared.valuePreservingMoves(in: position).contains(square), "\(position.notation)")
     }

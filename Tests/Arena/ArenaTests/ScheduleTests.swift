@@ -52,7 +52,7 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // The seed decides: the player with the lower number wins, the results are random, or all games are drawn.
+          // By the seed the player with the lower number wins each game, the results are random, or all games are drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -142,7 +142,8 @@ extension MeetingGraph {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // The points 7 + 11½ equal 10 + 8½; as floating-point scores (twentieths) their sums would differ.
+    // Players 0 and 2 have 7 + 11½ and 10 + 8½ points. These sums are equal, but the sums of floating-point scores (points / 20) would
+    // differ.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)
@@ -157,7 +158,7 @@ extension MeetingGraph {
       let drawn = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 4)
       var run = try Run(drawn, threads: 2, guardExecutable: Support.arena)
       var report = try run.play()
-      // Perfect players always draw: after two pairs of games and four further ones the seed decides.
+      // Perfect players always draw: after two pairs of games and four further pairs the lower number wins ("by seed").
       #expect(report.knockout.count == count - 1)
       #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.pairing.a, $0.pairing.b) })
       #expect(report.knockout.last?.winner == 0)

@@ -23,7 +23,7 @@ import Testing
     var statistics = PairingStatistics()
     statistics.asX = Tally(wins: Int(value("W")), draws: Int(value("D")), losses: Int(value("L")))
     let test = try SPRT("elo0=\(value("elo0")),elo1=\(value("elo1")),alpha=0.05,beta=0.05,model=trinomial")
-    // The golden value is the normal approximation, which is close to the exact value for these 3,502 games.
+    // The golden value comes from the normal approximation, which differs little from the exact value for these 3,502 games.
     #expect(abs(test.llr(statistics) - value("llr")) < 0.01)
     let bounds = golden["bounds"] as! [Double]
     #expect(abs(test.bounds.lower - bounds[0]) < 1e-12 && abs(test.bounds.upper - bounds[1]) < 1e-12)
@@ -68,8 +68,8 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // Pairs that score ½ and 1 equally often have the mean ½ + 0.25 and the variance 0.0625 (twice that per game); an excess of one
-    // standard deviation per game is 800/ln 10.
+    // Pairs that score ½ and 1 equally often have the mean ½ + 0.25. Their variance is 0.0625, which makes 0.125 for a game. The Elo of
+    // a mean that exceeds ½ by one standard deviation of a game is 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `correlated pairs make the pentanomial interval narrower than the trinomial`() {
-    // Each pair is a win and a loss: games vary, pairs do not.
+    // Each pair consists of a win and a loss: the results of games vary, the results of pairs do not.
     let pairs = Estimate(counts: [0, 0, 500, 0, 0])
     let games = Estimate(counts: [500, 0, 500])
     guard case (.exactly(let low), _) = pairs.interval, case (.exactly(let wide), _) = games.interval else {
@@ -124,7 +124,8 @@ import Testing
       let weights = counts.map { $0 > 0 ? Double($0) : 1e-3 }
       let total = weights.reduce(0, +)
       let scores = counts.indices.map { Double($0) / Double(counts.count - 1) }
-      /// The log likelihood of the most likely distribution with the given mean, whose Lagrange multiplier is found by bisection.
+      /// The log likelihood of the most likely distribution with the given mean. Bisection finds the distribution's Lagrange
+      /// multiplier.
       func likeliest(_ mean: Double) -> Double {
         var (low, high) = (-1 / (1 - mean) + 1e-12, 1 / mean - 1e-12)
         func sum(_ t: Double) -> Double {
@@ -154,7 +155,8 @@ import Testing
         let aim = elo / (800 / log(10)) * 2.0.squareRoot()
         var best = -Double.infinity
         for step in 1..<40_000 {
-          // `decided` is the sum of the chances of scores 0 and 1; their difference is twice the mean's excess over ½.
+          // `decided` is the chance of score 0 plus the chance of score 1. The difference of these chances is twice the mean's excess
+          // over ½.
           let decided = Double(step) / 40_000
           let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
           let (low, high) = (decided / 2 - mean, decided / 2 + mean)
@@ -166,7 +168,7 @@ import Testing
       let expected = likeliest(40) - likeliest(-10)
       #expect(abs(test.llr(counts: counts) - expected) < 1e-3 * max(1, abs(expected)), "\(counts)")
     }
-    // A hundred level pairs favour neither of two hypotheses that are symmetric about 0.
+    // A hundred pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
     // Simulated matches at either bound are decided wrongly in about 5 of 100 cases.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
@@ -175,7 +177,7 @@ import Testing
         let chances = try #require(SPRTSimulation.chances(level: level, elo: elo, of: sprt))
         #expect(abs(Estimate(counts: chances.map { Int($0 * 1e9) }).normalisedElo(gamesPerObservation: 2) - elo) < 1e-3)
         let result = SPRTSimulation(sprt, pairs: chances).run(100, seed: 1, limit: 100_000)
-        // Three standard deviations above 5 %.
+        // At most 11 of 100: 5 % plus three standard deviations of 2.2 %.
         #expect(result.h0 + result.h1 == 100 && result[keyPath: wrong] <= 11, "\(elo) \(level): \(result)")
       }
     }
@@ -191,7 +193,7 @@ import Testing
   }
 
   @Test func `the simulation of a model counts the scores of that model`() throws {
-    // If all pairs are level (1 : 1), the trinomial test needs two drawn games for each pair.
+    // The trinomial model counts a pair with the result 1 : 1 as two draws.
     func pairs(_ model: String) throws -> Int {
       let test = try SPRT("elo0=0,elo1=50,model=\(model)")
       return SPRTSimulation(test, pairs: [0, 0.2, 0.4, 0.3, 0.1]).run(20, seed: 3, limit: 100_000).pairs
@@ -208,13 +210,13 @@ import Testing
   func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // Pairs of games score 1½, ½ or 1. The true Elo difference is one of the two bounds of the sequential test.
+    // Pairs of games score 1½, ½ or 1. The true Elo difference is a bound of the sequential test, by turns the upper and the lower one.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])
       let result = simulated.run(400, seed: 1, limit: 100_000)
       let wrong = test.elo1 == truth ? result.h0 : result.h1
-      // Three standard deviations above 5 %.
+      // At most 8.3 % of 400: 5 % plus three standard deviations of 1.1 %.
       #expect(Double(wrong) / 400 < 0.083, "\(test): \(result)")
     }
   }
@@ -224,7 +226,7 @@ import Testing
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)
     #expect(abs(two[0].elo - two[1].elo - Elo.of(score: 700.5 / 1001)) < 1e-6 && abs(two[0].elo + two[1].elo) < 1e-9)
-    // An unbeaten player's rating is finite; without games a player has no rating.
+    // An unbeaten player's rating is finite; the error of a player without games is infinite.
     one.statistics.asX = Tally(wins: 10, draws: 0, losses: 0)
     let never = Rating.joint([one], players: 3)
     #expect(never[0].elo.isFinite && never[0].elo - never[1].elo > 300 && !never[2].error.isFinite)
@@ -281,7 +283,7 @@ import Testing
       #expect("\(BigNatural(max(a, b)) - BigNatural(min(a, b)))" == "\(max(a, b) - min(a, b))")
       #expect("\(Fraction(BigNatural(a * b), BigNatural(b)))" == "\(a)")
     }
-    // 30! from its factors, and back.
+    // Multiplies 30! from its factors, and divides it again.
     let factorial = (1...30).reduce(BigNatural(1)) { $0 * BigNatural(UInt64($1)) }
     #expect("\(factorial)" == "265252859812191058636308480000000")
     #expect("\(Fraction(factorial, factorial * BigNatural(7)))" == "1/7")
@@ -301,7 +303,7 @@ import Testing
       let x = try #require(try PlayerSpec(names[0]).memoryless(in: .classic))
       let o = try #require(try PlayerSpec(names[1]).memoryless(in: .classic))
       let seating = ExactMatch.Seating(x: x, o: o)
-      // The reference sometimes keeps a common denominator, so fractions are compared by value.
+      // The reference does not always reduce a fraction, so fractions are compared by value.
       for (ours, key) in [
         (seating.xWin, "x_win"), (seating.draw, "draw"), (seating.oWin, "o_win"), (seating.meanPlies, "mean_plies"),
       ] {

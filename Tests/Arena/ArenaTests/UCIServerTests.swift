@@ -16,7 +16,7 @@ import TicTacToe
     return server
   }
 
-  /// The output of the search that the command `go` starts; with `isStopped` the search is stopped before it begins.
+  /// Sends the command `go`, and returns the output of its search; `isStopped` stops the search before it begins.
   private static func searched(_ server: inout UCIServer, _ go: String, isStopped: Bool = false) -> [String] {
     guard case .search(let search) = server.handle(go) else {
       Issue.record("'\(go)' does not search")
@@ -31,12 +31,12 @@ import TicTacToe
 
   @Test(arguments: ["go infinite", "go ponder", "go movetime 1000000000", "go wtime 1000000000 btime 1000000000", "go"])
   func `a search of Ultimate ends when stopped, with a legal move and its score`(go: String) throws {
-    // Enough simulations for many minutes.
+    // So many simulations take many minutes, so only the stop ends the search.
     var server = try UCIServerTests.server("mcts:100000000", .ultimate, "e5 d4")
     for _ in 0..<2 {
       let lines = UCIServerTests.searched(&server, go, isStopped: true)
       try #require(lines.count == 2, "\(lines)")
-      // The second move selects the bottom left board.
+      // The last move, d4, selects the bottom left board.
       #expect(lines[1].contains(#/^bestmove [abc][123]( ponder [a-i][1-9])?$/#), "\(lines)")
       #expect(lines[0].contains(#/^info depth 1 score cp -?[0-9]+ pv /#), "\(lines)")
       #expect(lines[1].hasPrefix("bestmove \(lines[0].suffix(2))"), "\(lines)")
@@ -52,7 +52,7 @@ import TicTacToe
     let limited = try second("mcts:5000", after: "go", "go nodes \(nodes)")
     let small = try second("mcts:\(nodes)", after: "go", "go")
     #expect(limited == small && limited.count == 2)
-    // The limit of one search does not apply to the search after it.
+    // The limit of the first search does not apply to the second.
     let free = try second("mcts:5000", after: "go nodes \(nodes)", "go")
     let whole = try second("mcts:5000", after: "go", "go")
     #expect(free == whole)
@@ -66,7 +66,7 @@ import TicTacToe
         return
       }
       #expect(search.manner == .pondering)
-      // The move is written only after ponderhit or stop, even if the command came before the search began.
+      // The move is written only after ponderhit or stop; either may come before the search begins.
       if hit { search.hit.set() } else { search.stop.set() }
       let lines = search.run()
       server.finish(search)

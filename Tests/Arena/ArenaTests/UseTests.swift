@@ -5,7 +5,7 @@ import Testing
 
 @testable import Arena
 
-/// Tests of the uses familiar from other match runners.
+/// Tests of options and behaviour that users know from other match runners, for example cutechess-cli.
 @Suite("Options and behaviour known from other match runners", .serialized) struct UseTests {
   @Test func `engines are given with cutechess-cli's options, and the live line has score, ratio and time`() throws {
     try Support.withFolder { folder in
@@ -32,9 +32,9 @@ import Testing
   @Test func `a second interrupt ends the arena at once`() throws {
     let arena = try Child(
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
-    // The arena's first output shows that it handles signals.
+    // Waits for the arena's first output: from then on the arena handles signals.
     var message = arena.errors.availableData
-    // The stopped arena gets SIGINT and SIGTERM together when it continues.
+    // The arena is stopped, so SIGINT and SIGTERM wait, and both arrive when it continues.
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
     #expect(try arena.wait() == 130)
     message += arena.errors.readDataToEndOfFile()

@@ -150,7 +150,7 @@ import TicTacToe
       let configuration = try VariantRunEndToEndTests.match(
         "perfect", "levels:3", .infinite, games: 200, openings: folder + "/edge")
       let report = try Support.play(configuration, to: folder + "/games").report
-      // X wins from an edge against any opponent.
+      // The opening a2 is an edge, from which the perfect player wins all its games as X.
       #expect(report.match.asX.wins == 100, "\(report.match)")
     }
   }
@@ -196,7 +196,7 @@ import TicTacToe
   @Test func `Infinite is solved from its start, and its table has every board`() throws {
     let solved = try Support.run(["solve", "--rules", "infinite"])
     #expect(solved.out.contains("X to move: win in 13\n") && solved.out.contains("  a2  win in 13\n"), "\(solved)")
-    // X wins only by a first move on an edge.
+    // "win in 13" occurs once for the position and once for each edge: X wins only by a first move on an edge.
     #expect(solved.out.components(separatedBy: "win in 13").count == 1 + 1 + 4)
     let table = try Support.run(["solve", "--rules", "infinite", "--all"]).out.split(separator: "\n")
     let boards = try #require(solved.out.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
@@ -217,7 +217,7 @@ import TicTacToe
     let start = try Support.run(["solve", "--rules", "ultimate", "--nodes", "100"])
     #expect(start.code == 0 && start.out.contains("X to move: not proved in 100 nodes\n"), "\(start)")
     #expect(start.out.contains("\n  e5  not proved in 100 nodes\n") && start.out.hasSuffix("100 nodes\n"), "\(start)")
-    // g8 wins the top right board, and with it the top row.
+    // g8 wins the top right board and with it the top row of boards.
     let position = "XXX3X2/3XXX3/6X2/OO7/3OO4/9/OO4O1O/9/9 x c3"
     let solved = try Support.run(["solve", "--rules", "ultimate", "--position", position, "--json"])
     let json = try JSON(String(solved.out.dropLast()))
@@ -256,7 +256,7 @@ import TicTacToe
       for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
       where rules.hasPrefix("{\"game\"") {
         guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
-          // The results with and without counting boards agree if three boards in a row, or equal numbers of boards, decide.
+          // If three boards in a row decide a game, or both sides have equal numbers of boards, counting boards changes nothing.
           #expect(rules == boards)
           continue
         }

@@ -48,7 +48,7 @@ import TicTacToe
       let path = folder + "/game.pgn"
       try "[Variant \"Infinite\"] 1. a2 b2 2. b1 a1 3. a3 c2 1-0".write(toFile: path, atomically: true, encoding: .utf8)
       let review = try Support.run(["review", path])
-      // Each move's value is the one `solve` gives for the position after it, seen from the side that moved.
+      // A move's value is the value that `solve` gives for the position after the move, seen from the side that moved.
       #expect(review.code == 0 && review.out.contains("\n1. X a2  win in 12\n"), "\(review)")
       let lines = review.out.split(separator: "\n")
       try #require(lines.count == 1 + 6 + 2 && lines[0] == "X – O, 1-0", "\(review)")
@@ -105,7 +105,7 @@ import TicTacToe
           let isRandom = (move["side"]?.string == "x") == (game.x == 1)
           losses[isRandom ? 1 : 0] += move["loss"]?.number ?? .nan
         }
-        // The value after the last move is known: a win of the mover, or a draw.
+        // The value after the last move is exact: 1 for a win of the side that moved, ½ for a draw.
         let after = game.game.outcome == .draw ? 0.5 : 1
         #expect(moves.last?["after"]?.number == after && moves.last?["proven"] == .bool(true))
       }
@@ -157,7 +157,7 @@ import TicTacToe
       if (score > 0.75 ? 1 : score < 0.25 ? -1 : 0) == value.rawValue { agreed += 1 }
     }
     print("the top level held the value in \(held) of \(proved), reviews saw it in \(agreed); \(index) positions drawn")
-    // The level may miss two more positions than 3 in 100, and the review one more, because the sample may be small.
+    // Allows the level two misses and the review one miss more than 3 in 100, because the sample may be small.
     #expect(100 * held >= 97 * proved - 200, "\(held) of \(proved)")
     #expect(100 * agreed >= 97 * proved - 100, "\(agreed) of \(proved)")
   }
@@ -167,13 +167,13 @@ import TicTacToe
     let exact = try JSON(String(output.out.dropLast()))
     let score = try #require(exact["score"]?.number)
     #expect(output.code == 0 && exact["countsRepetitions"] == .bool(false))
-    // The score of level 4 against level 3 (docs/performance.md).
+    // docs/performance.md states this score of level 4 against level 3.
     #expect(abs(score - 0.725) < 0.00051, "\(score)")
     var configuration = try Support.match("levels:4", "levels:3", games: 4_000)
     configuration.variant = .infinite
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    // Allows four standard errors. The exact score leaves out repetitions, which end two games of a thousand.
+    // Allows four standard errors: the exact score leaves out repetitions, but these end only two games in a thousand.
     #expect(abs(played.score - score) < 4 * 0.5 / 4_000.0.squareRoot(), "\(played.score), \(score)")
     let misere = try Support.run(["exact", "--rules", "misere", "--x", "random", "--o", "random"]).out
     #expect(misere.contains("  X wins 121/420 = ") && misere.contains("  O wins 737/1260 = "), "\(misere)")
@@ -217,7 +217,7 @@ import TicTacToe
       for plies in 2...4 {
         var game = Game(from: VariantState(startOf: variant))
         for _ in 0..<plies { try game.play(game.state.moves.randomCell(using: &generator)) }
-        // The last game starts from a position.
+        // The last of the three games starts from a position that is not the usual start.
         games.append(plies == 4 ? Game(from: try VariantState(variant, notation: game.state.notation)) : game)
       }
       let book = folder + "/book.pgn"
@@ -233,7 +233,7 @@ import TicTacToe
         #expect(game.game.startState == opening.startState && game.game.cells.starts(with: opening.cells))
       }
       #expect(try Support.run(["resume", path]).code == 0)
-      // A book of another variant is refused, and so is one whose game is over.
+      // A book of another variant is refused, and so is a book with a finished game.
       for (option, content, message) in [
         ("classic", text, "games of \(variant) are not read here; allowed: classic"),
         (variant.rawValue, "[Event \"a\"] 1. b2 *", "games of classic are not read here; allowed: \(variant)"),
@@ -291,7 +291,7 @@ import TicTacToe
       let cells = try names.map { try #require(Variant.ultimate.cell(named: $0)) }
       return Drama.ultimatePoints(of: VariantMoves(start: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2", cells: cells))
     }
-    // X wins board b2; O's next move then sends X there, so X may choose any board.
+    // f6 wins board b2 for X. O's answer h8 sends X to this closed board, so X may choose any board.
     #expect(try points(["d4"]) == 0)
     #expect(try points(["f6"]) == 3)
     #expect(try points(["f6", "h8"]) == 4)
@@ -372,7 +372,7 @@ import TicTacToe
       let refused = try Support.run(["resume", path, "--rules", "ultimate"])
       #expect(refused.code == 2 && refused.err.contains("rules is infinite in the file, now ultimate"), "\(refused)")
       #expect(refused.err.split(separator: "\n").count == 1 && refused.out.isEmpty)
-      // Replaces the moves of a game by a move of another variant.
+      // Replaces the first move of a game by e5, which is a cell of Ultimate only.
       let text = String(decoding: whole, as: UTF8.self)
       let changed = text.replacing(/"moves":"../, with: "\"moves\":\"e5", maxReplacements: 1)
       try changed.write(toFile: path, atomically: true, encoding: .utf8)

@@ -31,7 +31,7 @@ if mode == "grandchildren":
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
 if mode == "escape":
-    # Starts a process in a new session and process group; the process that started it ends.
+    # Starts a process in a new session and process group, whose parent ends at once.
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -84,13 +84,13 @@ while True:
         if mode == "told":
             note(line)
         if mode == "together":
-            # Waits before its first move until the engine's second instance thinks, too.
+            # Waits before its first move until a second instance of this engine thinks, too.
             if turns == 1:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
-            # Answers only after the opponent has sent its second move unasked.
+            # Answers only after the opponent has sent a second move without being asked.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
@@ -139,7 +139,7 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         if mode == "deaf" and turns == 1:
-            # Closes its input before it answers, as the arena may send the next line at once.
+            # Closes its input before it answers: the arena may send the next line as soon as it has the answer.
             os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:

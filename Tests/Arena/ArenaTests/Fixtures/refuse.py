@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """refuse.py PROGRAM [ARGUMENT…]: runs a bot against a match server that refuses to pair it.
 
-Refuses the first request with `busy` and the second with `occupied`, which pass, and the third with `bad_request`. Prints
-the name of each request, and exits with the bot's code."""
+Refuses the first request with `busy` and the second with `occupied`, after which a bot may try again, and the third with
+`bad_request`. Prints the name of each request, and exits with the bot's code."""
 import json
 import socket
 import subprocess
