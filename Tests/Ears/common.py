@@ -52,7 +52,7 @@ def decibels(x):
 
 
 def click(x, at):
-    """The click measure: the largest second difference within 50 ms over its 99.9 % level, in dB (floor -90 dBFS)."""
+    """The click measure in dB: the largest second difference within 50 ms, relative to their 99.9th percentile (at least -90 dBFS)."""
     d = np.abs(np.diff(x[max(0, at - 2_402) : at + 2_400], 2, axis=0))
     level = np.maximum(np.quantile(d, 0.999, axis=0), 10**-4.5)
     return float(np.max(20 * np.log10(np.maximum(d.max(axis=0), 10**-4.5) / level)))

@@ -36,7 +36,7 @@ def key(heard, end):
 
 
 def is_over(heard, end):
-    """Whether the notes up to a moment, followed by silence, sound like an end."""
+    """Whether the notes that begin before `end`, followed by silence, sound like the end of a piece."""
     heard = [note for note in heard if note[0] < end]
     found = key(heard, end)
     if len(heard) < 8 or found is None:
@@ -44,7 +44,7 @@ def is_over(heard, end):
     tonic, mode = found
     begins = sorted({round(note[0], 2) for note in heard})
     rings = end - begins[-1] > 4 * np.median(np.diff(begins))
-    # Notes that begin within a tenth of a second count as simultaneous.
+    # Notes that begin within a tenth of a second count as one chord.
     last = [note[2] for note in heard if note[0] > begins[-1] - 0.1]
     sounding = [note[2] for note in heard if note[1] > begins[-1]]
     triad = {tonic, (tonic + (4 if mode == "major" else 3)) % 12, (tonic + 7) % 12}
@@ -69,7 +69,7 @@ def main():
                 game.write_text(games.record(moves, result, options.seed * 1_000 + index, kind))
                 run(options.score, "render", game, "--midi", midi)
                 heard = notes(midi)
-                # A session's first piece must end on its tonic, B.
+                # A session's first piece must end in B minor. `end` is 5 s after its last note begins.
                 end = max(note[0] for note in heard) + 5
                 keys.append(key(heard, end) == (11, "minor"))
                 ends.append(is_over(heard, end))

@@ -21,7 +21,7 @@ HOP = 480
 
 
 def spectrogram(x):
-    """Magnitudes every 10 ms, 4,096 frames wide."""
+    """The magnitude spectrum every 10 ms, from windows of 4,096 frames."""
     _, _, z = signal.stft(x, RATE, "hann", 4_096, 4_096 - HOP, boundary=None)
     return np.abs(z)
 
@@ -36,7 +36,7 @@ def onsets(magnitude):
 
 
 def phrases(moments):
-    """Runs of onsets: (number of notes, time of the last one, its length in seconds)."""
+    """Splits the onsets into phrases: (number of notes, time of the last note, length of the last note in seconds)."""
     result, run_ = [], [moments[0]]
     for now in moments[1:]:
         gaps = np.diff(run_)
@@ -88,7 +88,7 @@ def main():
     tally.expect("phrases", len(found), len(found) > 3, "some")
     tally.expect("notes of a phrase, half of them at most", float(np.median(notes)), 1 < np.median(notes) < 9, "2-8")
     tally.expect("seconds of a long note, half of them at most", float(np.median(longs)), np.median(longs) > 1, "> 1")
-    # A phrase longer than the longest bar runs over two bars, the first of which lost its long note.
+    # A phrase of more than nine notes is longer than any bar: it runs over two bars, and the first bar's long note was cut.
     whole = float(np.mean(notes <= 9))
     tally.expect("phrases that end on a long note before another begins", whole, whole >= 0.85, ">= 0.85")
     longest = float(np.max(np.diff(begun)))

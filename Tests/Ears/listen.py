@@ -5,7 +5,7 @@ Run: python3 Tests/Ears/listen.py ALINA_SCORE [GAMES [SEED]] [--piano grand]    
 
 Plays seeded games through alina-score, and recognises the mover and the row of every downbeat from the samples alone. Besides
 them it uses only the times of the moves, and what every listener can read: the pitches of the cells, and that O plays an octave
-lower, to the left, the upper voice a moment after the lower.
+lower, on the left, and its upper note a moment after its lower note.
 """
 
 import re
@@ -59,8 +59,8 @@ def at_downbeat(x, moment):
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # O rolls its chords: a note as loud as the first ones starts 60 ms after them or later. Above G5, where the overtones
-    # show a note that is struck again while it rings, most energy comes later, too. O also sounds on the left.
+    # O rolls its chords: the upper note, as loud as the lower, starts 60 ms after it or later. So most energy above G5 is late, too,
+    # where overtones show even a note that is struck again while it rings. O also sounds on the left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):
@@ -71,22 +71,22 @@ def at_downbeat(x, moment):
     evidence = min(0.8, max(loudness(level, late), loudness(strength, late))) + np.log10(above(late) / above(at_once)) / 2
     if evidence - max(0, to_the_right(long_before, after) - 3) / 4 > 0.15:
         rolled = [p for p in O_CELLS if strength(late, p) > 2 * strength(at_once, p)] or list(O_CELLS)
-        # A strong overtone looks like a note an octave higher, so the lower of two octaves is taken.
+        # A strong overtone looks like a note an octave higher. So of two notes an octave apart the lower one is taken.
         loudest = max(rolled, key=lambda p: strength(late, p))
         lower = loudest - 12
         is_lower = lower in rolled and level(late, lower) > 0.3 * level(late, loudest)
         return "O", O_CELLS[lower if is_lower else loudest]
     new = [p for p in X_CELLS if level(at_once, p) > 0.3 * at_once.max()]
-    # T is never an octave below its M, so a new note an octave above another new note is that note's overtone.
+    # T is never an octave below its M. So of two new notes an octave apart the higher one is an overtone of the lower.
     new = [p for p in new if p - 12 not in new]
     if not new:
         new = [max(X_CELLS, key=lambda p: strength(at_once, p))]
     tensions = [p for p in new if p % 12 not in TRIAD]
     if tensions:
         m = max(tensions, key=lambda p: level(at_once, p))
-        # C♯ under F♯ is an awakening (a win can no longer be prevented): only there does T play a note outside the triad.
+        # T plays a note outside the triad only at an awakening (a win can no longer be prevented): C♯ is then T, and the F♯ above it M.
         return "X", X_CELLS[m + 5 if m % 12 == 1 and m + 5 in new else m]
-    # If both notes are triad notes, T is below M. The exception is B5 with D6, where T may be above M: there M is the louder note.
+    # Of two notes of the triad M is the higher. Only in the pair B5 and D6 may M be the lower: M is then the louder note.
     m = max(new)
     if m == 86 and 83 in new and level(at_once, 83) > 1.15 * level(at_once, 86):
         m = 83

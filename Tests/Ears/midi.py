@@ -3,8 +3,8 @@
 
 Run: python3 Tests/Ears/midi.py ALINA_SCORE RULES [GAMES [SEED]]   (needs numpy, scipy, mido, fluidsynth, the soundfont)
 
-Both sounds use the same soundfont. Ours is made by our engine, with room, strings and drone off and the loudness as composed,
-because the gain of the even loudness changes within the first 10 ms of a note; FluidSynth's is made from the MIDI file alone. The
+Both sounds use the same soundfont. Ours is made by our engine, with room, strings and drone off and the loudness as composed:
+evening the loudness would change the gain within the first 10 ms of a note. FluidSynth's sound is made from the MIDI file alone. The
 rise of each note is measured in both sounds, in samples, and compared. mido reads the onsets from the file.
 """
 
@@ -56,7 +56,7 @@ def rise(x, frame, pitches):
 
 
 def lag(a, b):
-    """The delay, in frames, of the second rise after the first; at most 10 ms."""
+    """The delay, in frames, of the rise `b` after the rise `a`; at most 10 ms."""
     match = signal.correlate(b, a, "full", method="fft")
     match = match[len(a) - 61 : len(a) + 60]
     at = int(np.clip(np.argmax(match), 1, len(match) - 2))
@@ -85,7 +85,7 @@ def main():
                 if 2_000 < frame < min(len(a), len(b)) - 4_000 and max(notes) > 50:
                     apart.append(lag(rise(a, frame, notes), rise(b, frame, notes)) / RATE * 1_000)
             apart = np.array(apart)
-            # FluidSynth's player has a delay, as it works in whole milliseconds and blocks of 64 frames.
+            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. The median is its delay, which is left out below.
             delay = float(np.median(apart))
             # Allows two blocks of 64 frames (2.7 ms).
             close = float(np.mean(np.abs(apart - delay) <= 2 * 64 / RATE * 1_000))

@@ -67,7 +67,7 @@ def combs(folder):
             for n in range(1, 13):
                 f = n * RATE / delay
                 worst_pitch = max(worst_pitch, abs(cents(peak_near(power, f, 20), f)))
-            # Measures only the lowest harmonics, as the comb's interpolation damps the treble slightly at each repetition.
+            # Measures only below 600 Hz: the comb's interpolation damps the treble a little at each repetition.
             low = signal.sosfilt(signal.butter(4, 600, fs=RATE, output="sos"), x)
             measured, _ = decay_line(low[2_000:], -3, -33)
             worst_decay = max(worst_decay, abs(measured / t60 - 1))
@@ -116,7 +116,7 @@ def tones(folder):
         t = np.arange(len(x)) / RATE
         window = signal.windows.hann(len(x) // 2)
         half = len(x) // 2
-        # The phase difference between the sound's two halves gives the frequency far more precisely than a spectrum's bin.
+        # The phase difference between the sound's two halves gives the frequency far more precisely than the peak of a spectrum.
         phases = [
             np.angle(np.sum(x[k : k + half] * window * np.exp(-2j * np.pi * f * t[k : k + half]))) for k in (0, half)
         ]

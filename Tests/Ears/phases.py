@@ -3,11 +3,11 @@
 
 Run: python3 Tests/Ears/phases.py ALINA_SCORE [--games 40] [--seed 5]     (needs numpy, scipy, mido)
 
-The analysis uses only the notes, not the score. It learns from half of the games, in excerpts of ten seconds whose phase it is told:
+The analysis uses only the notes, not the score. It learns from excerpts of ten seconds of half of the games, with their phases:
 before the first move; the opening (the first half of the moves, in Infinite the first six, until a mark leaves the board); the later
-moves; after the end. Then it names the phases in the other half by linear discriminants of an excerpt's features: the number of
-notes, their distances, pitches, velocities, lengths and number at once, and the squares of these. Excerpts with a change of phase
-are left out.
+moves; after the end. Then it names the phases in the other half of the games by linear discriminants of an excerpt's features: the
+number of notes, their distances, pitches, velocities and lengths, how many sound together, and the squares of these numbers.
+Excerpts with a change of phase are left out.
 """
 
 import argparse

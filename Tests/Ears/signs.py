@@ -51,7 +51,7 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """The rise in dB of the note an octave above the next triad note below M, less the rise of this triad note."""
+    """How much more, in dB, the note an octave above `low` rises than `low`, the next triad note below M."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]
@@ -64,7 +64,7 @@ def struck(path):
 
 
 def pairs_of(text, notes):
-    """The first two pairs of each move's bar: ((first, its pitches), (second, its M) or None, the bar's signs)."""
+    """For each move's bar: ((time of the first pair, its pitches), (time of the second pair, its M) or None, the bar's signs)."""
     bars = [(60 * int(h[1]) + float(h[2]), h[3], h[5].split(", ")) for h in map(HEAD.match, text.split("\n")) if h]
     ends = [at for at, _, _ in bars[1:]] + [float("inf")]
     for (at, kind, signs), end in zip(bars, ends):
@@ -82,7 +82,8 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # Each pair has the measures of the bars with the sign, and those of the bars whose only or first sign is calm (nothing special).
+    # Each pair of lists has the measures of bars with the sign, and of bars whose first (for the bell: only) sign is calm, nothing
+    # special.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

@@ -22,7 +22,7 @@ import TicTacToe
     #expect(census.longestDistance == 17)
   }
 
-  /// The value from a search of `depth` plies without the table; `nil` if that does not suffice.
+  /// The value from a search of `depth` plies without the table; `nil` if the search ends before the value is certain.
   private func search(_ board: Infinite.Board, _ depth: Int) -> Evaluation? {
     if board.winner != nil { return Evaluation(value: .loss, distance: 0) }
     guard depth > 0 else { return nil }
@@ -86,7 +86,7 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // The same board, once with exactly as many plies left as the win takes, once with two fewer.
+      // The same board with exactly as many plies left before the limit (the draw at ply 100) as the win takes, and with two fewer.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance
@@ -99,7 +99,7 @@ import TicTacToe
       late += 1
     }
     #expect(late > 10)
-    // Both sides cycle until a board has occurred twice; the move that repeats the board a third time draws.
+    // Both sides cycle until a board has occurred twice. The next move brings that board for the third time, which is a draw.
     var state = Infinite.start
     let (x, o) = ([0, 1, 5, 6], [2, 3, 7, 8])
     for ply in 0..<21 { _ = Infinite.play(Cell(ply % 2 == 0 ? x[ply / 2 % 4] : o[ply / 2 % 4]), &state) }

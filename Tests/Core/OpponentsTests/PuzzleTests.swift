@@ -5,7 +5,7 @@ import Testing
 import TicTacToe
 
 @Suite struct PuzzleTests {
-  /// The chance with which a level finds the right move; `nil` in Ultimate, where the levels search.
+  /// The chance that a level finds the right move; `nil` in Ultimate, where a level searches instead of drawing from a distribution.
   private func chance(_ level: Int, _ puzzle: Puzzle) -> Double? {
     let square = Square(puzzle.answer[0].index % 9)
     switch puzzle.state {
@@ -51,7 +51,7 @@ import TicTacToe
   }
 
   @Test(arguments: [(1, 1_210.0), (2, 1_407), (3, 1_493), (4, 1_640)])
-  func `after 20 puzzles the rating of a level is that after 120, and the level then solves about two of three`(
+  func `after 20 puzzles a level's rating is near its rating after 120, and the level then solves about two of three`(
     level: Int, expected: Double
   ) throws {
     var (sum, solved, count) = (0.0, 0, 0)

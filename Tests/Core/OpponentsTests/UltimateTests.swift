@@ -65,7 +65,7 @@ import TicTacToe
         let expected: UltimateSearch.Proof = reply < 0 ? .win : reply > 0 ? .loss : .draw
         #expect(root.proof == expected, "\(Variant.ultimate.name(of: root.cell)) in \(Ultimate.notation(of: state))")
         seen[root.proof, default: 0] += 1
-        // A move that is proven not to win is chosen only if there is no other.
+        // A move that is proved to lose is chosen only if every move loses.
         if root.cell == move, root.proof == .loss { #expect(exact == -1) }
       }
     }
@@ -95,7 +95,8 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // The move's visits are kept, except the few before its node was expanded.
+    // The new search adds its 100 simulations to the visits of the played move. Only the few visits before the move's node was expanded
+    // are lost.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
@@ -256,15 +257,15 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // Over 1,000 games the level must score 65–85 %. With fewer games two standard deviations are allowed, which excludes
-      // a level that scores half the points. The seeds are fixed, so the score is the same in every run.
+      // Over 1,000 games the level must score 65–85 %. Fewer games get two standard deviations more, which still excludes a level that
+      // scores half the points. The seeds are fixed, so the score is the same in every run.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }
   }
 
   @Test func `a player that considers a single board wins that board if possible, and else blocks`() throws {
-    // X can win board a3 with c3, a cell of the top row of the whole board, or block O.
+    // On the board at the top left X can win with c9, or block O with c8.
     let state = try Ultimate.state(notation: "XX7/OO7/9/O8/9/9/9/9/8X x a3")
     #expect(UltimateLevel.narrowMoves(in: state, isHasty: false).map { Variant.ultimate.name(of: $0) } == ["c9"])
     #expect(UltimateLevel.narrowMoves(in: state, isHasty: true) == Ultimate.moves(state))

@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Records
 
 @Suite("Games by letters (links)") struct LetterTests {
-  /// A letter with a game of random moves: at most `plies`, fewer if the game ends before.
+  /// A letter with a game of random moves: `plies` moves, or fewer if the game ends earlier.
   private static func game(_ variant: Variant, plies: Int, seed: UInt64) throws -> Letter {
     var random = SplitMix64(seed: seed)
     var letter = Letter(id: random.next(), variant: variant)
@@ -69,7 +69,7 @@ import TicTacToe
     return other
   }
 
-  /// A link with one character that was changed, removed or added.
+  /// A link in which one character is changed, removed or added.
   private static func damaged(_ link: String, using random: inout SplitMix64) -> String {
     let alphabet = Array("ABCXYZabcxyz0189-_/#%é")
     let place = link.index(link.startIndex, offsetBy: random.below(link.count))
@@ -113,7 +113,7 @@ import TicTacToe
           #expect(relation == .newer(known: known.letter.game.cells.count))
           post.append(answer)
         } else if !post.isEmpty {
-          // Delivers a letter, mostly the last one; sometimes a damaged one, or one with a move that contradicts the player's game.
+          // Delivers a letter, mostly the last one. Sometimes the letter is damaged, or has a move that contradicts the player's game.
           let letter = post[random.below(4) == 0 ? random.below(post.count) : post.count - 1]
           switch random.below(8) {
           case 0 where changes < 3:
@@ -128,7 +128,7 @@ import TicTacToe
             #expect([.fork, .old, .same].contains(boxes[at].take(other, at: "?")))
             #expect(boxes[at] == before)
           default:
-            // Do not deliver a player's own letter into an empty box: the sender of the first letter in a box decides the sides.
+            // Does not deliver a player's own letter into an empty box: a box derives the sides from the sender of its first letter.
             if boxes[at].entries[first.id] == nil, letter.sender == side { continue }
             boxes[at].take(letter, at: "\(step)")
           }

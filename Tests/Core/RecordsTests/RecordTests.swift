@@ -23,7 +23,7 @@ import TicTacToe
     ("12X/3/3 o", 3), ("1X/3/3 o", 3), ("ä/3/3 x", 1), (String(repeating: "3/", count: 40), 1),
   ])
   func `an invalid position is refused at its column`(text: String, column: Int) {
-    // XXX/OO1/3 is a finished game won by X, which is reachable.
+    // A negative column marks a valid text: in XXX/OO1/3 X has won.
     if column < 0 {
       #expect(throws: Never.self) { try Position(notation: text) }
       return
@@ -176,7 +176,7 @@ import TicTacToe
     #expect(try Record(text: "1. a1 b2 1/2-1/2").game.end?.termination == .agreement)
     let line = #"{"game":12,"x":"random","o":"perfect","moves":"b2a1","result":"*","unknown":[1,{"a":null}]}"#
     #expect(try Record(jsonLine: line)[tag: "Round"] == "12")
-    // The arena can end games in ways that a window cannot.
+    // A game that the arena has adjudicated is read as a draw by agreement or as a resignation.
     for (result, termination) in [("1/2-1/2", Termination.agreement), ("0-1", .resignation)] {
       let cut = #"{"game":1,"moves":"b2a1","result":"\#(result)","termination":"adjudication"}"#
       #expect(try Record(jsonLine: cut).game.end?.termination == termination)

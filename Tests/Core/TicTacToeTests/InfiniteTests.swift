@@ -44,7 +44,7 @@ import Testing
         let oldestMark = state.board[state.board.turn].oldestMark
         outcome = Infinite.play(cell, &state)
         try #require(outcome == slow.play(cell.index))
-        // The mark that the mover had as the oldest of three is removed.
+        // The oldest of the mover's three marks, if there were three, is removed.
         if let oldestMark { try #require(state.board.position[oldestMark] == nil) }
       }
       try #require(Infinite.moves(state).isEmpty)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `the third occurrence of a position with the same order of marks draws`() {
-    // Each side cycles through four cells, so its marks repeat after four of its moves.
+    // Each side cycles through four cells, so its marks are the same again after four of its moves.
     let (outcome, plies) = draw(x: [0, 1, 5, 6], o: [2, 3, 7, 8])
     #expect(outcome == .draw)
     // The position after ply 6, the first with six marks, occurs again after plies 14 and 22.

@@ -1,6 +1,6 @@
 @testable import TicTacToe
 
-/// A naive implementation of Ultimate on letters in nine rows of nine; slow, and without any code of the implementation under test.
+/// A slow implementation of Ultimate on nine rows of nine letters. It shares no code with the implementation under test.
 struct SlowUltimate {
   static let (x, o, none) = (UInt8(ascii: "X"), UInt8(ascii: "O"), UInt8(ascii: "."))
 
@@ -14,7 +14,7 @@ struct SlowUltimate {
     [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
   ]
 
-  /// The letter that has a line among nine, or `none`.
+  /// The letter that fills a line of nine cells; `none` if no line is full. `letter` returns the letter of a cell by its index.
   private static func owner(_ letter: (Int) -> UInt8) -> UInt8 {
     for line in lines {
       let first = letter(line[0])

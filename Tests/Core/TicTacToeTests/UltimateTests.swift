@@ -23,7 +23,7 @@ import Testing
         var expected = MoveSet()
         for move in slow.moves { expected.insert(variant.cell(row: move.row, column: move.column)) }
         let moves = Ultimate.moves(state)
-        // A testing macro in each of 5·10⁷ plies would take longer than the plies.
+        // Records an issue instead of calling a testing macro in each of 5·10⁷ plies, which would take longer than the plies.
         guard moves == expected, (Ultimate.turn(in: state) == .x) == (slow.mover == SlowUltimate.x) else {
           Issue.record("game \(game): other moves than the slow implementation's in \(Ultimate.notation(of: state))")
           return
@@ -93,7 +93,7 @@ import Testing
       names.insert(variant.name(of: cell))
     }
     #expect(names.count == 81)
-    // The bottom left cell of the bottom left board, and the centre.
+    // a1 is the bottom left cell of the bottom left board, e5 the middle cell of the centre board.
     #expect(variant.cell(named: "a1") == Cell(9 * 6 + 6))
     #expect(variant.cell(named: "e5") == Cell(9 * 4 + 4))
     for wrong in ["", "a", "a0", "j1", "a10", "5", "A1"] { #expect(variant.cell(named: wrong) == nil) }

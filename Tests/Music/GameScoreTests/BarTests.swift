@@ -30,11 +30,11 @@ import TicTacToe
     let isX = game.moves.count % 2 == 1
     let written = rules.cells[move.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
     #expect(bar.pairs[0].m?.pitch.midi == written)
-    // X's bars sound M and T together. O's roll them, T first, so that a note sounds at the frame of the move.
+    // X's bars sound M and T together. O's bars roll the two notes: T sounds at the frame of the move, M a moment later.
     #expect(bar.pairs[0].t?.onset == .zero)
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
-    // Every pair is on its player's side. Only the second pair may be on the opponent's: it may have a postponed sign in the opponent's
-    // voice.
+    // Every pair is panned to its player's side. Only the second pair may be on the opponent's side: a postponed sign in the opponent's
+    // voice may sound there.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect((bar.pairs[index].m ?? bar.pairs[index].t)?.pan == (isX ? 64 : -48))
     }
@@ -82,8 +82,8 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // Of the bars of the arch (the music after the end), which slow down, only the last one before the final note is checked; its short
-      // notes last 0.8 s.
+      // The bars of the arch (the music after the end) slow down. Only the last one before the final note is checked: its short notes
+      // last 0.8 s.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }
@@ -171,14 +171,14 @@ import TicTacToe
     let first = Tick(rawValue: frames[0])
     let live = notes(heard, origin, from: first)
     let offline = notes(again.events, .zero, from: first - origin)
-    // The live session and the rendition are equal up to the end of the arch; only the session continues with echoes.
+    // The live session goes on with echoes after the arch; up to the end of the arch it equals the rendition.
     let different = zip(live, offline).enumerated().first { $1.0 != $1.1 }.map { "note \($0): \($1)" }
     #expect(different == nil)
     #expect(offline.count > 40)
   }
 }
 
-/// The notes that remain of posted events after all cuts.
+/// The notes of posted events, without the notes that a later cut has removed.
 func sounding(_ events: [ScoreEvent]) -> [ScoreEvent] {
   ScoreEvent.heard(events).filter { $0.kind == .note }.inOrder
 }

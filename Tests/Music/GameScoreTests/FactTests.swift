@@ -7,7 +7,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// A row of the table of facts: the shortest game in which the fact is the bar's sign.
+/// A fact of the table, named as its sign, and the check that its effect must pass: in the bar, the bar's events, and the move.
 struct FactRow: CustomTestStringConvertible, Sendable {
   let sign: String
   let check: @Sendable (Bar, [ScoreEvent], VariantMove) -> Bool
@@ -93,7 +93,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   let (conductor, events) = conducted(game)
   let bar = try #require(conductor.music.bars.last)
   #expect(bar.signs.first == row.sign)
-  // Earlier signs may be due on the second pair, so the rule is checked without them.
+  // In `conducted` the second pair may sound an earlier sign that was postponed. So the row is checked in a piece of the last move alone.
   var alone = GameConductor(seed: 3, rules: rules)
   let awoke = game.variantMoves.dropLast().awakening != nil
   _ = alone.handle(.gameStarted(move.before, human: nil, awoke: awoke), at: .zero)
@@ -104,7 +104,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
 }
 
 @Test func `Two games that differ in one fact sound the same before it and differ by its rule afterwards`() throws {
-  // Compares the music of each sign's game with and without the sign's rule: ply, cell and seed are the same.
+  // Compares the music of each sign's game with the music of the same game, by the same seed, under rules without this sign.
   let calm = try #require(gameRaising("calm"))
   for sign in ["threat", "block", "mistake"] {
     let game = try #require(gameRaising(sign))
@@ -116,7 +116,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
     #expect(heard.last?.pairs[0].m?.pitch == bare.last?.pairs[0].m?.pitch)
     let difference = Array(zip(heard.last!.pairs, bare.last!.pairs)).firstIndex { $0 != $1 }
     if sign == "mistake" {
-      // The glint sounds at once: the events differ on the downbeat.
+      // A mistake adds the glint, which is on the downbeat itself.
       #expect(conducted(game).last.first { $0.chain != 0 }?.frame == heard.last?.start)
     } else {
       #expect(try #require(difference) <= 1)
@@ -134,10 +134,10 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   record.seed = 8
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
   #expect(win.allSatisfy { $0.voice == .second })
-  // The melody ends on the notes of b2, a2 and c2, an octave lower as O plays.
+  // The melody ends on the notes of b2, a2 and c2. O, the winner, plays them an octave lower.
   let end = win.flatMap(\.melody).suffix(4).map(\.midi)
   #expect(end.dropLast() == [4, 3, 5].map { rules.cells[$0].midi - 12 }[...])
-  // The last note is the tonic that is nearest to the note before it, over the low tonic.
+  // The last note is the tonic nearest to the note before it. The low tonic sounds below it.
   #expect(end.last.map { $0 % 12 == 11 && abs($0 - end[2]) <= 6 } == true)
   #expect(win.last?.pairs.map { $0.bass.map(\.pitch) } == [rules.drone.notes])
   #expect(win.last?.pairs.last?.t.map { $0.pitch.midi % 12 } == 2)

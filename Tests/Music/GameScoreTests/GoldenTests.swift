@@ -25,7 +25,7 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   }.joined()
 }
 
-/// The golden file has one whole score to read, and a hash of the note log of twenty games for each shipped rule file.
+/// The golden file has the whole score of one game, for reading, and for each shipped rule file a hash of the note log of twenty games.
 ///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test GoldenTests`, then read the diff.
 @Test func `The note log of twenty games is the same on every machine`() throws {

@@ -11,7 +11,7 @@ import TicTacToe
 
 private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
 
-/// Plays a game with moves at random times; returns all events.
+/// Plays a game with random pauses of up to `most` milliseconds between the moves; returns the events of each move.
 private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]])
 {
   var generator = SplitMix64(seed: seed)
@@ -39,7 +39,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       }
     }
   }
-  // If no melody satisfies the constraints, they are relaxed.
+  // These fixed notes violate the constraints of a melody: the search then relaxes the constraints.
   let problem = MelodyProblem(
     count: 3, fixed: [0: 36, 1: 46, 2: 36], goal: .triad, direction: [0, 0, 0], leans: false, center: 40, own: [],
     motto: [], opposing: [])
@@ -110,7 +110,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var times: [Record.MoveTimes] = []
   for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
-      // Makes two more moves, one of them delayed by the network, and takes the two back together.
+      // Makes two other moves, one of them while the connection is lost, and takes both back at once.
       var astray = game
       for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)
@@ -154,7 +154,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.times = (1...3).map { .init(frame: Int64($0) * 480_000) }
   let all = (0..<60).flatMap { number in
     let frame = 600_000 + Int64(number) * 3_000
-    // Two moves that were taken back together.
+    // Two moves, and two undos at the same frame.
     return [
       Annotation(frame: frame, kind: .taken(Cell(0), choices: [1])),
       Annotation(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
@@ -166,7 +166,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     kept.annotations.count % 4 == 0 && kept.annotations.count > 40
       && kept.annotations == Array(all.prefix(kept.annotations.count)))
   #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
-  // Older versions cut the list between a move and its undo.
+  // Older versions could cut the list between a move and its undo: a reader drops the whole incomplete group.
   let words = try #require(kept[tag: "Asides"]).split(separator: " ")
   for left in 0...4 {
     kept[tag: "Asides"] = words.prefix(8 + left).joined(separator: " ")
@@ -185,8 +185,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// The pitches heard by a listener who gets each message after `delay` ms or up to twice as much; if `begin` is set, all messages at that
-  /// time.
+  /// The pitches that a listener hears. A message comes `delay` to twice `delay` ms after its move, or at the time `begin` if that is
+  /// later.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
@@ -209,7 +209,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   }
   let near = listen(0, seed: 1)
   #expect(near.count == log.count && listen(80, seed: 2) == near && listen(300, seed: 3) == near)
-  // A listener who reconnects receives all the moves at once, with the log's times.
+  // A listener who reconnects receives all moves at once, each with the time at which the server logged it.
   #expect(listen(0, from: 60_000, seed: 4) == near)
 }
 

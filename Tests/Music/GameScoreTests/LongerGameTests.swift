@@ -17,7 +17,7 @@ private func game(_ variant: Variant, _ cells: String) throws -> Game {
   return game
 }
 
-/// The music of a game in which each move comes at the end of the previous move's bar.
+/// The music of a game; a record without times makes each move at the end of the bar before.
 private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules) -> Rendition {
   var record = Record(game: game)
   record.seed = seed
@@ -105,7 +105,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
       centers[move.board, default: []] += degrees(bar)
     }
   }
-  // At least a tenth of the T notes are outside the tonic's triad, and upper boards sound higher than lower ones.
+  // At least a tenth of the T notes are outside the tonic's triad. The upper boards sound higher than the lower ones.
   #expect(pairs > 1_000 && home < pairs * 9 / 10)
   func mean(_ board: Int) -> Double { Double(centers[board]!.reduce(0, +)) / Double(centers[board]!.count) }
   #expect(mean(0) > mean(6) + 1 && mean(2) > mean(8) + 1)
@@ -115,7 +115,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
   let game = try game(.ultimate, "e5 d4")
   let music = rendition(game)
   let bars = moves(music)
-  // e5 selects b2, the tonic's board; d4 is the lower left cell of b2 and selects a1, whose root is D.
+  // e5 selects the board b2, whose root is the tonic. d4 is the lower left cell of b2 and selects the board a1, whose root is D.
   let beds = music.events.filter { $0.kind == .drone && $0.amount > 0 && $0.frame >= bars[0].start }
   let long = bars[1].start + (try #require(bars[1].pairs.last?.t?.onset))
   #expect(beds.map(\.frame) == [long])
@@ -127,7 +127,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
     events += stays.handle(.moved(move), at: .seconds(Double(1 + 8 * index)))
   }
   events += stays.handle(.undone, at: .seconds(20))
-  // After an undo the bed returns to the tonic.
+  // The undo takes back d4, so the bed returns to the tonic.
   #expect(events.last { $0.kind == .drone }?.pitch == rules.drone.bed)
 }
 

@@ -96,7 +96,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   for (record, music) in renditions(.ultimate, 3) {
     let bars = music.bars.filter { $0.kind == .move }
     for (move, bar) in zip(record.game.variantMoves, bars) {
-      // The bed that sounds with the move's first note; it may go on to the next board's root within the bar.
+      // The bed at the move's first note. Later in the bar the bed may move to the root of the next board.
       guard let bed = music.events.last(where: { $0.kind == .drone && $0.amount > 0 && $0.frame <= bar.start }) else {
         continue
       }

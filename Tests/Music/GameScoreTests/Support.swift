@@ -22,7 +22,7 @@ func game(_ squares: String) throws -> Game {
   return game
 }
 
-/// Visits every game up to symmetry with its conductor; `visit` is called for every prefix.
+/// Plays every game up to symmetry; calls `visit` after every move, with the game so far and its conductor.
 func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> Void) {
   func walk(_ game: Game, _ conductor: GameConductor, _ now: Tick) {
     visit(game, conductor)
@@ -40,7 +40,7 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
   walk(Game(), start, .seconds(1))
 }
 
-/// The first game, by length, whose last move satisfies a condition.
+/// The shortest game whose last move satisfies a condition.
 func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   var row = [Game()]
   while !row.isEmpty {
@@ -58,7 +58,7 @@ func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   return nil
 }
 
-/// A conductor after a whole game, with each move at the end of the previous bar, and its events for the last move.
+/// Plays a whole game, with each move at the end of the bar before. Returns the conductor, and its events for the last move.
 func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human: Player? = nil) -> (
   conductor: GameConductor, last: [ScoreEvent]
 ) {
@@ -84,12 +84,13 @@ func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick 
   return events
 }
 
-/// A random thinking time in seconds: log-normal with a median of 4 s (Irwin–Hall sum for the normal, squared twice for the tail).
+/// A random thinking time in seconds: 4·e^z, log-normal with a median of 4 s. The sum of twelve uniform numbers approximates the normal
+/// z.
 func thinkingTime(_ generator: inout SplitMix64) -> Double {
   var sum = 0.0
   for _ in 0..<12 { sum += Double(generator.below(1_000_000)) / 1_000_000 }
   let z = 0.6 * (sum - 6)
-  // e^z by its series, with the same result on every machine.
+  // e^z by its series, which gives the same result on every machine.
   var term = 1.0
   var power = 1.0
   for n in 1..<30 {

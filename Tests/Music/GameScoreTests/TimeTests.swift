@@ -62,20 +62,20 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  // The first echo waits 45 % of eight seconds and, since the bar has four pairs, two sixths of the remaining 55 %.
+  // The bar has four pairs, so the first echo comes after 45 % of eight seconds and two sixths of the remaining 55 %.
   #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
     let sources = moved.flatMap { bar in [0, 12].map { up in bar.melody.suffix(left).map { $0.midi + up } } }
     #expect(sources.contains(echo.melody.map(\.midi)))
-    // T rests under an echo, except on its long note.
+    // T rests in an echo, except on the echo's long note.
     #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil)
   }
   #expect(echoes.allSatisfy { $0.pairs.allSatisfy { $0.m!.velocity < 45 && $0.m!.pitch <= Pitch(93) } })
-  // No echo sounds more than twice with the same notes.
+  // No sequence of notes occurs in more than two echoes.
   let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
-  // The low tonic is struck every 40 s, after two minutes ever more rarely and softly; after ten minutes there is silence.
+  // The low tonic is struck every 40 s for two minutes, then ever more rarely and softly. After ten minutes there is silence.
   let strokes = events.filter { $0.voice == .bass && $0.pitch == Pitch(35) }
   let rests = zip(strokes.dropFirst(), strokes).map { ($0.frame - $1.frame).seconds }
   #expect(strokes.prefix(3).map(\.frame) == (1...3).map { end + .seconds(40 * Double($0)) })
@@ -83,7 +83,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes an echo follows each stroke of the low tonic by a short note: the cell and the long note of one move, in turn.
+  // After two minutes each stroke of the low tonic is followed, a short note (1.05 s) later, by an echo: the cell and the long note of a
+  // move.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {
@@ -193,7 +194,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
     var last = bar
     for phrase in phrases {
       #expect(phrase.voice == last.voice?.other && phrase.start == last.end + .seconds(rules.phrases.after))
-      // The phrase begins a step away from the long note it answers.
+      // A phrase begins a step away from the long note that it answers.
       let degrees = [(last, last.pairs.last), (phrase, phrase.pairs.first)].map { bar, pair in
         rules.scale.degree(of: pair!.m!.pitch.midi - 12 * rules.manner(of: bar.voice).octaves)!
       }
@@ -275,7 +276,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // A sign that was cut, or postponed earlier, either sounds now, stays postponed, or is replaced by the result.
+      // A sign that was cut or postponed now sounds, or is postponed again, or gives way to the game's result.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {
@@ -293,7 +294,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       }
       if let first = heard.first {
         owedSeen += 1
-        // The sign with the highest precedence is taken.
+        // Of several signs that are due, the one with the highest precedence sounds.
         let order = rules.signs.map(\.name)
         #expect(
           due.filter { $0 != own && !covered.contains($0) }.allSatisfy {
@@ -370,7 +371,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // The bars of the score keep T in all pairs, as all listeners have the same score; only T's sound was left out.
+  // Only T's sound was left out. The score keeps T in all pairs, because all listeners of a match have the same score.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 

@@ -42,14 +42,14 @@ import TicTacToe
     }
     #expect(tonics.joined(separator: " ") == expected)
   }
-  // Without an awakening (a sure win) or a draw a session keeps its tonic for three games.
+  // A session keeps its tonic for three games, unless an awakening (a sure win) or a draw changes it.
   var station = Station()
   let places = (0..<10).map { _ in
     defer { station = station.next(goesOn: false, draw: nil, of: 10) }
     return station.place
   }
   #expect(places == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9])
-  // Rules without tonics stay on the home tonic.
+  // Rules without a list of tonics keep their tonic in every game.
   var still = rules
   still.tonics = []
   #expect(still.at(Station(game: 3, place: 3)) == still && rules.at(Station()) == rules)

@@ -10,14 +10,14 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// A game's events with their times, and the rules: one of two games that differ in exactly one fact.
+/// A game's events with their times, and the rules. Each test compares two of them that differ in exactly one fact.
 private struct Play {
   var gameEvents: [(at: Double, what: GameEvent)]
   var rules: ScoreRules
   /// The length in seconds.
   var end: Double
 
-  /// Plays a game from its squares, one move every three seconds from 1 s on, with other events added.
+  /// Plays the moves of `game` every three seconds from 1 s on, and then the events `more`, each at its time in seconds.
   init(_ game: Game, human: Player? = nil, then more: [(Double, GameEvent)] = [], end: Double? = nil) {
     gameEvents = [(0, .gameStarted(game.startState, human: human))]
     for (index, move) in game.variantMoves.enumerated() {
@@ -45,7 +45,7 @@ private struct Play {
     return events + conductor.music.advance(to: .seconds(end))
   }
 
-  /// The note log: the events left after all cuts, one per line, without generations.
+  /// The note log: one line for each event that no cut has removed, without the event's generation.
   var log: [String] {
     let kept = ScoreEvent.heard(events).filter { $0.frame < .seconds(end) }
     return kept.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
@@ -73,20 +73,20 @@ private struct Play {
   }
 }
 
-/// A fact, a game with that fact and one without it, and the time of the earliest difference in their sound.
+/// A fact, music with the fact, and music without it.
 private struct Row {
   let fact: String
   let with: Play
   let without: Play
-  /// The logs may differ from the time `from` on (seconds), and must differ by the time `by`.
+  /// Up to the time `from` (seconds) the logs are equal; at the time `by` at the latest they differ.
   let from: Double
   let by: Double
   /// Each differing line of the log must contain one of these words; empty if the whole bar may differ.
   var words: [String] = []
 }
 
-/// For each fact of a move: the shortest game in which the fact is the sign of the last bar, with other signs postponed or
-/// dropped; and, if there are any, the shortest two games that differ in this fact of the last move and nothing else.
+/// For each fact of a move: the shortest game in which the fact is the sign of the last bar, while other signs are postponed or dropped.
+/// `pairs` has the shortest two games, if any, whose last moves differ in this fact alone.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]
@@ -123,8 +123,8 @@ private func game(_ squares: String) throws -> Game {
   return game
 }
 
-/// For each fact of a move: two real games that differ only in this fact of the last move, if there are any; and one game with and without
-/// the rule of this fact.
+/// For each fact of a move two rows: two games whose last moves differ in this fact alone, if there are any; and one game with and
+/// without the rule of this fact.
 private func moveRows() throws -> [Row] {
   var rows: [Row] = []
   for fact in moveFacts {
@@ -133,7 +133,7 @@ private func moveRows() throws -> [Row] {
       let at = 1 + 3 * Double(with.moves.count - 1)
       rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
     }
-    // The same game with rules that lack the fact, so that the difference is the rule's effect.
+    // The same game under rules without this fact, so that the difference is the rule's effect.
     let with = try #require(found?.with ?? shortest.games[fact])
     let at = 1 + 3 * Double(with.moves.count - 1)
     let deaf = Play(with).with { rules in
@@ -205,7 +205,7 @@ private func otherRows() throws -> [Row] {
   ]
 }
 
-/// The lines that only the log of the game with the fact has, and those that only the other game's log has.
+/// The lines that only the log of `with` has, and the lines that only the log of `without` has.
 private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   let (a, b) = (row.with.log, row.without.log)
   let change = a.difference(from: b)
@@ -243,13 +243,13 @@ func `Games that differ in one fact sound the same, sample for sample, before it
     let (added, missing) = difference(row)
     #expect(!(added + missing).isEmpty, "\(row.fact)")
     for line in added + missing { #expect(Double(line.prefix { $0 != " " })! >= row.from, "\(row.fact): \(line)") }
-    // The downbeat keeps its cell's pitch, whatever the sign.
+    // The downbeat has the pitch of its cell with and without the fact.
     let m = { (play: Play) in play.log.first { $0.contains(" m ") && Double($0.prefix { $0 != " " })! >= row.from } }
     #expect(m(row.with)?.split(separator: " ")[2] == m(row.without)?.split(separator: " ")[2], "\(row.fact)")
   }
 }
 
-/// A golden list of every fact of the table, the game that raises it, and its changes to the note log, for reading.
+/// The golden file is for reading: every fact, the game that causes it, and the changes that the fact makes to the note log.
 ///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test AdaptTests`, then read the diff.
 @Test func `The golden file lists every fact with a game that causes it and its events`() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ScoreIO
 
-/// Tests with independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg analyse the built command's output.
+/// Tests with independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg analyse the output of `alina-score`.
 ///
 /// `./test` installs the tools; elsewhere the tests are skipped with a reason. `EARS=1` runs them at full length.
 @Suite(.serialized, .long) struct EarsTests {
@@ -25,7 +25,7 @@ import Testing
     return (result.status == 0, result.out + result.errors)
   }
 
-  // Debian's own Python, for which apt installs the modules, regardless of the PATH.
+  // Uses Debian's own Python whatever the PATH says, because apt installs the modules for this Python.
   private static func python(_ arguments: [String]) -> (ok: Bool, out: String) {
     succeeds(["PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"] + arguments)
   }

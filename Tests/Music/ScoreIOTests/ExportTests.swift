@@ -112,7 +112,7 @@ func `A MIDI file has the render's onsets and bars, and ends with all keys and p
     let file = ReadMIDI(bytes)
     #expect(file.tracks[0].first?.bytes == [0xFF, 0x03, 14] + Array("Ingrid - Zo".utf8) + [0xEB, 0x20, 0x3F])
     #expect(file.tracks[0].first { $0.bytes.starts(with: [0xFF, 0x51]) }?.tick == 0)
-    // Each bar of the score begins with a marker in the file and, unless the bar is silent, with a time signature.
+    // At each bar of the score the file has a marker and, unless the bar is silent, a time signature.
     let markers = file.tracks[0].filter { $0.bytes.starts(with: [0xFF, 0x06]) }
     #expect(markers.count == rendition.bars.count)
     for (marker, bar) in zip(markers, rendition.bars) { #expect(abs(marker.seconds - bar.start.seconds) < 0.000_1) }
@@ -246,7 +246,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
-      // Only bars in even rhythm are compared, because the notes of other rhythms have other lengths.
+      // Compares only bars in even rhythm: in other rhythms the notes have other lengths than 1 and 4.
       for (index, pair) in bar.sounding.enumerated() where bar.rhythm == .even {
         let whole = pair.isLong ? 4.0 : 1.0
         let half = pair.answer == nil ? whole : whole / 2
@@ -306,7 +306,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
     count("<slur type=\"start\"") == melodies.count { $0 > 2 }
       && count("<slur type=\"stop\"") == melodies.count { $0 > 2 })
   #expect(count("<pedal type=\"start\"") == count("<pedal type=\"stop\"") && !xml.contains("type=\"change\""))
-  // LilyPond requires all pedal marks in one voice, each before a note or rest of that voice.
+  // LilyPond requires all pedal marks in one voice, each of them before a note or rest of that voice.
   let after = xml.components(separatedBy: "<pedal ").dropFirst().compactMap { $0.firstMatch(of: /<voice>(\d)/)?.1 }
   #expect(after.count >= 2 && after.allSatisfy { $0 == "3" })
   #expect(count("<dynamics>") > 1 && xml.contains("<pp/>"))
@@ -337,7 +337,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
     return
   }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-  // The error has Cairo's message: it refuses sides above 32,767 pixels.
+  // Cairo refuses sides above 32,767 pixels: a page of up to this height is one PNG, and the error for a higher one has Cairo's message.
   let folder = TemporaryFolder()
   let long = ScorePage(
     Array(repeating: renditions()[0].bars, count: 60).flatMap { $0 }, rules: rules, title: "", subtitle: "")
@@ -376,7 +376,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
   try tone.write(to: wav)
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
-  // libsndfile scales to 24 bits by 2²³ for one format and by 2²³ − 1 for the other: samples differ by one step at most.
+  // libsndfile multiplies by 2²³ for one of the formats and by 2²³ − 1 for the other: a sample differs by at most one step of 24 bits.
   #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
   #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
   #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })

@@ -16,7 +16,7 @@ import TicTacToe
 /// Changes every value of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
-  /// The keys whose values depend on each other, and are therefore left unchanged.
+  /// The keys whose values depend on each other: these values stay unchanged, because a random value would be refused.
   private static let bound: Set<String> = [
     "name", "tonic", "mode", "cells", "octaves", "compass", "register", "covers", "when", "unless", "softest",
   ]
@@ -65,7 +65,7 @@ private struct Shaker: RuleVisitor {
 }
 
 @Suite struct FuzzTests {
-  /// `FUZZ=1100000 FUZZ_SEED=2` plays more and other games, and reports after every 10,000 games.
+  /// `FUZZ=1100000 FUZZ_SEED=2` plays more games, with another seed, and reports after every 10,000 games.
   private static let games = amount("FUZZ", quick: 2_000, all: 20_000)
   private static let seed = UInt64(amount("FUZZ_SEED", quick: 2_026, all: 2_026))
 
@@ -78,7 +78,7 @@ private struct Shaker: RuleVisitor {
     rules.performance.softest = min(rules.performance.softest, rules.performance.range.lowerBound)
     rules.melody.candidates = 1 + rules.melody.candidates % 3
     if !rules.tonics.isEmpty { rules.tonics[0] = rules.scale.tonicSpelling }
-    // Writes and reads the changed rules, because only rules that pass the checks are played.
+    // Writes and reads the changed rules: the reader refuses those that must not be played.
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 
@@ -101,14 +101,14 @@ private struct Shaker: RuleVisitor {
     }
   }
 
-  /// How many games were played by random players and by players that win or block, and how many events they had.
+  /// The number of games of random players, the number of games of players that win or block, and the number of events of all games.
   struct Played {
     var (random, reference, events) = (0, 0, 0)
     var games: Int { random + reference }
   }
 
-  /// Plays one to three games at random moments with all possible events in between; every note must be valid. One session in four uses one
-  /// of the shipped scores, which are the first three of `all`; one game in eleven is played by players that win or block.
+  /// Plays one to three games at random times, with random other events in between; every note must be valid. One session in four uses
+  /// one of the shipped scores, the first three of `all`. One game in eleven is played by players that win or block.
   static func session(_ number: Int, _ all: [ScoreRules], _ played: inout Played) -> [ScoreEvent] {
     var generator = SplitMix64(seed: seed, index: UInt64(number) << 20)
     func anyRules(_ generator: inout SplitMix64) -> ScoreRules {
@@ -125,13 +125,13 @@ private struct Shaker: RuleVisitor {
       let isReference = generator.below(11) == 0
       played.random += isReference ? 0 : 1
       played.reference += isReference ? 1 : 0
-      // One game in eight is of Infinite or Ultimate.
+      // One game in sixteen is of Infinite, and one of Ultimate.
       let variant = [0: Variant.infinite, 1: .ultimate][generator.below(16)] ?? .classic
       var moves =
         isReference
         ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
       var game = Game(from: VariantState(startOf: variant))
-      // Some games start from a position, some are resumed.
+      // Some games start from a position. Some have no start event, as if they were resumed.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }
@@ -155,7 +155,7 @@ private struct Shaker: RuleVisitor {
         case 7: conductor.music.home = anyRules(&generator)
         default: break
         }
-        // A move may be illegal after an undo.
+        // After an undo the next move of the list may be illegal.
         guard !game.isOver, game.state.moves.contains(move) else { continue }
         let told = VariantMove(valued: move, in: game.state)
         try? game.play(move)

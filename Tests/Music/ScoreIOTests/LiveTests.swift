@@ -24,7 +24,7 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   let bars = score.conductor.bars
   let moves = bars.filter { $0.kind == .move }
   #expect(moves.map(\.start) == [.seconds(12), .seconds(17.5), .seconds(24)])
-  // With B4 as degree 0 the events sound as F♯5, D6 (an octave lower, in the second voice) and B5.
+  // B4 is degree 0, so degree 4 is F♯5 and degree 7 is B5. The second voice plays D6 an octave lower.
   #expect(moves.map { $0.pairs[0].m?.pitch.midi } == [78, 74, 83])
   #expect(moves.map { $0.signs[0] } == ["threat", "calm", "win"])
   #expect(bars.count { $0.kind == .closing } >= 4 && end > .seconds(40) && !rest.isEmpty)
@@ -133,7 +133,7 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
     "\(measured)")
 }
 
-/// The lines of the code block that contains the text `part`, on the page about events.
+/// The lines of the code block with the text `part` in docs/tintinnabuli.md.
 private func block(_ part: String) throws -> [String] {
   let blocks = try #require(page).components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
     \.element)
@@ -145,7 +145,7 @@ private func block(_ part: String) throws -> [String] {
   let folder = TemporaryFolder()
   let lines = try block(#""facts": ["slow"]"#)
   try lines.joined(separator: "\n").write(toFile: folder.path + "/events.jsonl", atomically: true, encoding: .utf8)
-  // Leaves out the command that plays in real time, which takes a minute and reads the same lines.
+  // Leaves out the command `cat … | alina-score live`: it takes a minute of real time and reads the same lines.
   let steps = try (block("cp examples/") + block("cat events.jsonl")).filter { !$0.hasPrefix("cat ") }
   #expect(steps.count == 4 && lines.count == 3)
   let program = ["set -e", "cd \"$0\"", "ln -s \"$1\" examples", "PATH=${2%/*}:$PATH"] + steps
@@ -276,7 +276,7 @@ func `Event lines are played on the sound device as they arrive, and become a MI
 @Test func `A long file of event lines plays on the device without losing bars`() throws {
   let folder = TemporaryFolder()
   let (raw, wav, lines) = (folder.path + "/raw", folder.path + "/a.wav", folder.path + "/lines")
-  // More events than the synthesizer's queue holds.
+  // 600 events are more than the synthesizer's queue holds.
   let text = (0..<600).map { number in
     #"{"at": \#(1 + 0.15 * Double(number)), "voice": "\#(number % 2 == 0 ? "first" : "second")", "degree": \#(number * 5 % 11)}"#
   }
@@ -287,7 +287,7 @@ func `Event lines are played on the sound device as they arrive, and become a MI
     environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw, "SDL_DISKAUDIODELAY": "0"])
   #expect(played.status == 0 && played.errors.isEmpty, "\(played)")
   #expect(try run(["live", lines, "--wav", wav]).status == 0)
-  // The device writes zeros while it waits for the next block; the music itself has none after its start.
+  // Leaves out zeros: the device writes them while it waits for the next block, and the music itself has none after its start.
   let live = try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { bytes in
     bytes.bindMemory(to: Stereo.self).filter { $0 != .zero }
   }
@@ -403,7 +403,7 @@ func `No key or pedal stays down after a signal or the end of the input`(_ numbe
     #expect(told.errors.contains("--midi-port: no ALSA sequencer here ("), "\(told.errors)")
     return
   }
-  // F♯5 is degree 4 of the first voice, on M's channel.
+  // F♯5 (78) is degree 4 of the first voice; M's channel is 0.
   #expect(told.out.contains("Note on                 0, note 78"), "\(told.out)\(told.errors)")
   #expect(told.out.contains("Note off                0, note 78"), "\(told.out)")
 }

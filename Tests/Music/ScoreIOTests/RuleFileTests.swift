@@ -51,10 +51,10 @@ func `Each shipped rule file is valid and plays whole games that satisfy all mea
 
 @Test(arguments: Variant.allCases)
 func `Games satisfy all measures of form at every pace, with and without human players`(_ variant: Variant) {
-  // A longer game has as many bars as six short ones.
+  // 40 longer games have as many bars as 240 short ones.
   let games = ReferenceGames.games(variant.isLong ? amount("FORM", quick: 40, all: 200) : 200, of: variant)
   let rows = FormReport(games, rules: rules).rows
-  // docs/pace.md says by how much the loudness of Misère misses its range.
+  // The loudness of Misère is outside this range; docs/pace.md says by how much.
   let missed = variant == .misere ? ["from the quietest phrase of a session to the loudest"] : []
   #expect(rows.filter { !$0.holds }.map(\.name) == missed, "\(variant): \(rows)")
 }
@@ -63,7 +63,7 @@ func `Games satisfy all measures of form at every pace, with and without human p
 func `At every pace most bars reach their long note, and there is one at least every 20 s`(
   _ name: String, _ variant: Variant
 ) throws {
-  // Of 60 quick games of Misère 84.9 % of the bars reach their long note, of 200 games 86.7 %.
+  // Sixty games of Misère would be too few: in them 84.9 % of the bars reach their long note, in 200 games 86.7 %.
   let games = ReferenceGames.games(amount("PACE", quick: variant.isLong ? 12 : 120, all: 200), of: variant)
   for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
     #expect(report.share >= 0.85, "\(name), \(variant), \(report.pace): \(report.share)")
@@ -173,7 +173,7 @@ func `The music of two hundred reference games satisfies all measures of style`(
       }
     }
     guard let rules = try? RuleReader.rules(damaged.joined(separator: "\n")) else { continue }
-    // Rules that pass the checks can be played.
+    // If the reader accepts the damaged file, its rules can be played.
     #expect(Rendition(of: ReferenceGames.game(seed: 1, index: 2), rules: rules).bars.count > 8)
   }
 }

@@ -8,7 +8,7 @@ struct RuleTable: RuleVisitor {
   private var path = ""
   private var isOptional = false
 
-  /// The table as Markdown, with the values of some rules.
+  /// The table as Markdown; the column "here" has the values of `rules`.
   static func markdown(_ rules: ScoreRules) -> String {
     var table = RuleTable()
     var rules = rules

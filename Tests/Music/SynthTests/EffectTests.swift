@@ -14,7 +14,7 @@ struct FeedbackCombTests {
       bench.set(.string(frequency: 48_000 / delay, t60: 7.5, damping: damping))
       let n = 1 << 19
       let power = Signal.spectrum(bench.render(Signal.impulse(n)).0, windowed: false)
-      // The low-pass shifts the harmonics slightly: five are checked with it, twelve without.
+      // The low-pass filter of damping shifts the high harmonics: with damping only five harmonics are checked, without it twelve.
       for h in 1...(damping == 0 ? 12 : 5) {
         let f = Double(h) * 48_000 / delay
         let found = Signal.peak(power, near: Int(f * Double(n) / 48_000), within: 30) * 48_000 / Double(n)
@@ -236,7 +236,7 @@ struct ReverbTests {
     return bench.render(Signal.impulse(n), Signal.silence(n))
   }
 
-  /// The remaining energy in dB, at each millisecond.
+  /// The energy from each millisecond to the end, in dB relative to the whole energy.
   private func decayCurve(_ x: [Float]) -> [Double] {
     var sum = 0.0
     var curve: [Double] = []
@@ -253,7 +253,7 @@ struct ReverbTests {
     "the reverb's level in dB falls linearly within 1 dB over 40 dB, with the requested T60",
     arguments: [2.8, 3.6, 4.0])
   func straight(t60: Float) {
-    // Turns off treble damping, with which each band would decay at its own rate.
+    // Without treble damping (`treble: 1`) all bands decay at the same rate.
     let (l, _) = response(.init(decay: t60, treble: 1))
     let curve = decayCurve(l)
     let from = curve.firstIndex { $0 < -5 } ?? 0
@@ -280,7 +280,7 @@ struct ReverbTests {
         bands.append(10 * log10(power[lo..<hi].reduce(0, +) / Double(hi - lo)))
         f *= 1.26
       }
-      // Each band is compared with the mean of the bands within an octave, as the treble falls by design.
+      // The treble falls by design. So each band is compared with the mean of the bands within an octave.
       for b in bands.indices {
         let near = bands[max(0, b - 3)...min(bands.count - 1, b + 3)]
         #expect(bands[b] - near.reduce(0, +) / Double(near.count) < 6)
@@ -331,7 +331,7 @@ struct OutputTests {
   func dither() {
     var dither = Dither()
     let n = 1 << 16
-    // A tone below one quantisation step: without dither it would vanish.
+    // A tone of 0.4 quantisation steps: without dither it would vanish.
     let x = Signal.sine(750, n, amplitude: 0.4 / 32_767)
     var y = [Int16](repeating: 0, count: n)
     dither.convert(x, to: &y, count: n)
@@ -341,7 +341,7 @@ struct OutputTests {
     let third = Signal.probe(z[...], 2_250).amplitude * 32_767
     #expect(third < 0.03, "third harmonic at \(third) steps")
     let noise = zip(z, x).map { ($0 - $1) * 32_767 }
-    // TPDF of ±1 step plus rounding: variance 1/6 + 1/12.
+    // The dither is triangular (±1 step, variance 1/6) and rounding adds 1/12: the sum 1/4 is a root mean square of 0.5.
     #expect(abs(Signal.rms(noise[...]) - 0.5) < 0.02)
     #expect(abs(noise.reduce(0, +) / Float(n)) < 0.02)
     var one = [Int16](repeating: 0, count: 4)

@@ -44,7 +44,7 @@ struct EngineTests {
     engine.render(into: &buffer, frames: 24)
     #expect(engine.takeLate() == [LateBatch(generation: 7, frame: Tick(rawValue: 1_000), lateness: 100)])
     let rest = Scores.render([], frames: 1_000, engine: engine) { 64 }
-    // The second note is shifted as well, to frame 1,600.
+    // The second note is late by the same 100 frames as the first: it sounds at frame 1,600.
     #expect(engine.counters.voices == 2)
     #expect(rest.count == 2_000)
     engine.post([Scores.note(79, at: 2_024, 8)])
@@ -62,7 +62,7 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // Once the scheduler has room, the rest of the batch is read.
+    // The first two notes of the batch fit. Taking them makes room for the other two, which sound at frame 1,000, too.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }
@@ -80,13 +80,13 @@ struct EngineTests {
     ])
     engine.post([Scores.event(.cut, at: 5_000, 2), Scores.note(78, at: 6_000, 2)])
     _ = Scores.render([], frames: 12_000, engine: engine) { 256 }
-    // Four notes sound: 83 and 60 are before the cut, 78 belongs to the cut's own bar, 62 to a later bar.
+    // Four notes sound: 83 and 60 come before the cut, 78 belongs to the cut's own bar, and 62 to a later bar.
     #expect(engine.counters.voices == 4)
   }
 
   @Test("the engine tunes new notes and the strings while the pedal holds earlier notes")
   func tuning() {
-    /// The level of B5's second partial, in a band of 3 Hz, at A4 = 440 and 466 Hz, in the fourth second.
+    /// The amplitudes at B3's frequencies for A4 = 440 and 466 Hz, from half a second after the last note begins.
     func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
       var patch = Patch()
       if strings {
@@ -94,7 +94,7 @@ struct EngineTests {
         patch.levels.stringSend = 0
       }
       let engine = Engine(patch: patch)
-      // Strikes notes while the pedal is down, retunes every half second meanwhile, then strikes one more note and measures it.
+      // Strikes notes while the pedal is down, and retunes every half second meanwhile. Then strikes the note that is measured.
       engine.post([Scores.event(.pedal, at: 0)] + (0..<5).map { Scores.note(59, at: Int64($0) * 24_000, hold: 2_000) })
       for a4 in tunings {
         _ = Scores.render([], frames: 24_000, engine: engine) { 480 }

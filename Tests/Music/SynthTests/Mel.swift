@@ -1,8 +1,8 @@
 import Glibc
 
-/// The distance of two sounds in dB, in 48 mel bands from 30 Hz to 16 kHz: frames of 4,096 samples every 1,024, six seconds,
-/// floor 60 dB below the louder sound's maximum. Averages the root mean square of each frame's bands, whereas
-/// `tools/fit-piano/mel.py` averages absolute differences.
+/// The distance of two sounds in dB, in 48 mel bands from 30 Hz to 16 kHz. The sounds are cut into frames of 4,096 samples, one every
+/// 1,024 samples for six seconds, and bands below −60 dB of the louder sound's maximum count as −60 dB. Averages the root mean square of
+/// each frame's bands, whereas `tools/fit-piano/mel.py` averages absolute differences.
 enum Mel {
   static let bands = 48
   static let size = 4_096

@@ -29,7 +29,7 @@ struct MixTests {
         gain > -60 && gain > level(plain, ratio * f, from: 0.5) + (ratio == 2 ? 0.2 : 15),
         "partial \(ratio): \(gain) dBFS")
     }
-    // The difference of the renders with and without the bell is the bell alone; it has energy at its four partials only.
+    // The render with the bell minus the render without it is the bell alone, which has energy at its four partials only.
     let alone = zip(rung, plain).map { $0 - $1 }
     for ratio in [0.35, 0.8, 1.0, 1.35, 1.75, 2.5] {
       #expect(
@@ -53,7 +53,7 @@ struct MixTests {
   func drone() {
     let patch = Patch.standard
     let bed = Scores.event(.drone, at: 0, pitch: 47, duration: 48_000)
-    // A high pair, far from the bed's pitch.
+    // Four high pairs, whose pitches are far from the bed's.
     let pair = (0..<4).flatMap { k in
       [88, 86].map { Scores.note($0, at: 240_000 + Int64(k) * 48_000, velocity: 45, hold: 48_000) }
     }
@@ -62,7 +62,7 @@ struct MixTests {
     let rest = level(x, 123.471, from: 3.5)
     let swollen = level(x, 123.471, from: 6.5)
     #expect(rest > -60, "the bed rests at \(rest) dBFS")
-    // A small loudspeaker plays the second and third partials, between 150 and 500 Hz.
+    // A small loudspeaker plays the bed only by its second and third partials, between 150 and 500 Hz.
     let small = [246.942, 369.994].map { level(x, $0, from: 3.5) }
     #expect(small.allSatisfy { $0 > rest - 10 }, "the bed's partials are at \(small) dBFS")
     #expect(swollen > rest + 2, "from \(rest) to \(swollen) dBFS")
@@ -84,7 +84,7 @@ struct MixTests {
     #expect(abs(Signal.decibels(peak(-6) / peak(0)) + 6) < 0.1)
   }
 
-  /// The parts of the golden score whose samples are stored: around each kind of event.
+  /// The parts of the golden score whose samples are stored: 1,024 frames in every second.
   private static let windows = stride(from: 4_000, to: 580_000, by: 48_000).map { $0..<$0 + 1_024 }
 
   /// After a deliberate change of the sound: `UPDATE_GOLDENS=1 ./test SynthTests/MixTests`.

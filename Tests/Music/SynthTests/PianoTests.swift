@@ -22,7 +22,7 @@ struct PianoTests {
     return patch
   }
 
-  /// One note with the pedal down, from the first sample louder than 40 dB below the note's peak.
+  /// One note with the pedal down. The result begins at the first sample that is louder than 40 dB below the note's peak.
   private static func note(_ midi: Int, _ velocity: UInt8, on grand: SampledPiano?, seconds: Int = 7) -> [Float] {
     let engine = Engine(patch: dry)
     if let grand {
@@ -48,7 +48,7 @@ struct PianoTests {
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
-        // The measure of distance tells notes apart: the note a fifth higher is at a greater distance.
+        // The measure of distance must tell notes apart: the note a fifth higher must be at a greater distance.
         if velocity == 50, midi < 90 {
           #expect(Mel.distance(Mel.spectrogram(Self.note(midi + 7, velocity, on: nil)), oracle) > d + 1)
         }
@@ -117,7 +117,7 @@ struct PianoTests {
         Scores.event(.pedal, at: 0, amount: pedal, duration: 0), Scores.note(midi, at: 4_800, hold: 24_000),
       ]
       let out = Scores.render(score, frames: 60_000, engine: engine) { 480 }
-      // The levels just before the key is released, and 150 ms later.
+      // The levels before the key is released at frame 28,800, and 150 ms after.
       return (Signal.rms(out[2 * 26_400..<2 * 28_700]), Signal.rms(out[2 * 36_000..<2 * 38_400]))
     }
     for midi in [60, 71, 83, 90] {

@@ -38,7 +38,7 @@ struct PlayTests {
     var renderer = OfflineRenderer(play.events, engine: engine)
     var random = Seeded(seed)
     var findings = Findings()
-    // After each minute is analysed, only its last tenth of a second is kept.
+    // Analyses one minute at a time, and keeps only its last tenth of a second for the next one.
     let kept = 9_600
     var samples: [Float] = []
     var begun = 0
@@ -133,7 +133,7 @@ struct PlayTests {
       for move in ReferenceGames.game(seed: 77, index: index).game.variantMoves {
         events += conductor.handle(.moved(move), at: now)
         moments.append(Int(now.rawValue))
-        // About nine moves in two seconds.
+        // Nine moves take about two seconds.
         now = now + .milliseconds(60 + random.next(330))
       }
       events += conductor.music.advance(to: now + .seconds(3))

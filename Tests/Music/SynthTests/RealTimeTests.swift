@@ -40,7 +40,7 @@ struct RealTimeTests {
   func engine() {
     let engine = Engine()
     engine.post(Scores.everything(seconds: 12))
-    // The first call is not counted: a debug build looks up types by name once.
+    // The first render is not counted: in a debug build it allocates memory, once, to look up types by name.
     _ = calls(engine, frames: 480, block: 480)
     #expect(calls(engine, frames: 5 * 48_000, block: 480) == 0)
     var patch = Patch.standard

@@ -46,7 +46,7 @@ enum Scores {
       velocity: velocity ?? (kind == .drone ? 0 : 60), amount: amount, duration: duration)
   }
 
-  /// Bars of pairs over a low B with every kind of event, `seconds` long.
+  /// A score of `seconds` seconds with every kind of event: bars of pairs over a low B.
   static func everything(seconds: Int = 20, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [

@@ -2,7 +2,8 @@ import Glibc
 
 @testable import Synth
 
-/// A node on the heap with its own buffers, which renders arrays. (Debug builds cannot keep a noncopyable node in a local variable.)
+/// A node with buffers, which renders arrays. The node is on the heap, because debug builds cannot keep a noncopyable node in a local
+/// variable.
 final class Bench<Node: AudioNode & ~Copyable> {
   let node: UnsafeMutablePointer<Node>
 
@@ -92,7 +93,7 @@ enum Signal {
     return (2 * (re * re + im * im).squareRoot() / weight, atan2(im, re) / (2 * .pi))
   }
 
-  /// The residual of a segment without its best-fitting sine of `f` Hz, in dB relative to the segment.
+  /// What remains of a segment without its best-fitting sine of `f` Hz, in dB relative to the segment.
   static func residual(_ x: ArraySlice<Float>, _ f: Double) -> Double {
     var (cc, cs, ss, xc, xs, xx) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for (k, value) in x.enumerated() {
@@ -111,7 +112,7 @@ enum Signal {
     return 10 * log10(max(xx - a * xc - b * xs, 1e-30) / xx)
   }
 
-  /// The difference of a tone to `f` in cents, from the phase between two segments.
+  /// The difference of a tone from `f` in cents, computed from the phases of the tone in two segments.
   static func cents(_ x: [Float], from f: Double, first: Range<Int>, second: Range<Int>) -> Double {
     let a = probe(x[first], f).turns
     let b = probe(x[second], f).turns
@@ -186,7 +187,7 @@ enum Signal {
     }
   }
 
-  /// The interpolated position of a spectrum's peak near `bin` (parabola through the logarithms).
+  /// The position of a spectrum's peak near `bin`, interpolated between bins by a parabola through the logarithms.
   static func peak(_ power: [Double], near bin: Int, within: Int) -> Double {
     let range = max(1, bin - within)...min(power.count - 2, bin + within)
     let at = range.max { power[$0] < power[$1] } ?? bin
@@ -194,8 +195,8 @@ enum Signal {
     return Double(at) + 0.5 * (l - r) / (l - 2 * m + r)
   }
 
-  /// The click measure: the largest |second difference| over its 99.9 % level within ±50 ms of `frame`, in dB; levels
-  /// below −90 dBFS count as −90 dBFS.
+  /// The click measure in dB: the largest second difference within ±50 ms of `frame`, relative to the 99.9th percentile of these
+  /// differences. A percentile below −90 dBFS counts as −90 dBFS.
   static func click(_ x: [Float], at frame: Int, channels: Int = 1) -> Double {
     var worst = -200.0
     for channel in 0..<channels {
