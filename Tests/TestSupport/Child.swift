@@ -87,7 +87,7 @@ package final class Child: Sendable {
     Thread.detachNewThread { [end] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-      // After the reaping the process id may be reused. Because of the lock, `signal` sees the status first and sends nothing.
+      // Once the child is reaped, another process may get its id. Because of the lock `signal` then sees the status, and sends nothing.
       end.change.lock()
       end.status = reap(pid)
       end.change.broadcast()
@@ -161,7 +161,7 @@ package final class Child: Sendable {
   ) throws -> Output {
     let child = try Child(
       command, environment: environment, folder: folder, input: .pipe, output: .pipe, errors: .pipe)
-    // All three pipes are handled at once: the child may fill one while another is awaited.
+    // Handles all three pipes at once: while the test waits for one of them, the child may fill another.
     let told = Mutex(Data())
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {

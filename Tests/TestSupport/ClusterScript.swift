@@ -15,7 +15,7 @@ package final class ClusterScript {
     package let description: String
   }
 
-  /// Whether each node can have its own network namespace here, so that its connection to the database can be cut.
+  /// Whether network namespaces work here. Each node then has its own, so that its connection to the database can be cut.
   package static let hasNamespaces = (try? Child.run([path(of: "namespaces")]))?.status == 0
 
   private static func path(of script: String) -> String { repository.appending(path: "scripts/\(script)").path }

@@ -185,8 +185,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// The pitches that a listener hears. A message comes `delay` to twice `delay` ms after its move, or at the time `begin` if that is
-  /// later.
+  /// The pitches that a listener hears. Each message comes `delay` to twice `delay` ms after its move; with `begin` all come at `begin` ms.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
@@ -248,7 +247,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
 }
 
-@Test func `Whether a cut long note was heard is counted from its M, not from its earlier T`() throws {
+@Test func `Whether a long note sounded long enough before its cut is counted from its M, not from its earlier T`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)

@@ -85,8 +85,8 @@ private struct Row {
   var words: [String] = []
 }
 
-/// For each fact of a move: the shortest game in which the fact is the sign of the last bar, while other signs are postponed or dropped.
-/// `pairs` has the shortest two games, if any, whose last moves differ in this fact alone.
+/// For each fact of a move `games` has the shortest game in which the fact is the sign of the last bar, while other signs are postponed or
+/// dropped; `pairs` has the shortest two games, if any, whose last moves differ in this fact alone.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]

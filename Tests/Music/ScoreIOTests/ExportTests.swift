@@ -337,7 +337,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
     return
   }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-  // Cairo refuses sides above 32,767 pixels: a page of up to this height is one PNG, and the error for a higher one has Cairo's message.
+  // Cairo refuses sides above 32,767 pixels: a higher page is written as several PNG files.
   let folder = TemporaryFolder()
   let long = ScorePage(
     Array(repeating: renditions()[0].bars, count: 60).flatMap { $0 }, rules: rules, title: "", subtitle: "")

@@ -15,7 +15,7 @@ private struct WiredBot {
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
   private(set) var actions: [BotModel.Action] = []
-  /// Whether the test discards the moves that the bot chooses, instead of sending them.
+  /// Whether the test drops each move that the bot chooses, instead of sending it, and tells the bot so.
   var dropsMoves = false
   private var state = MatchState(id: WiredBot.m)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatchClient
 
-/// The login that a client saves for its next start.
+/// Tests of the login that a client saves for its next start.
 @Suite struct ClientFolderTests {
   private let folder = TemporaryFolder()
 

@@ -185,7 +185,7 @@ private let welcome = ServerMessage.welcome(
     try online(client)
     peer.hangUp()
     _ = try retry(client)
-    // On a busy machine a client may leave a node that greets late, and return to it.
+    // On a busy machine the client may give up a node that greets late, and come back to it. So greets until the client is online.
     var isOnline = false
     while !isOnline {
       try other.take()

@@ -36,7 +36,7 @@ private struct Server {
 
 /// Tests of a player who returns after some time. The time is the server's; the client has no clock of its own.
 @Suite struct ReturningTests {
-  /// Connects until the client is online or fails, and returns the events.
+  /// Connects, up to five times, until the client is online or fails; returns the events.
   private func login(_ model: inout ClientModel, _ server: inout Server) throws -> [ClientEvent] {
     var events: [ClientEvent] = []
     for _ in 0..<5 where model.welcome == nil && model.failure == nil {
@@ -91,13 +91,13 @@ private struct Server {
     #expect(events.contains(.becameGuest(login: "Vera")) == isRefused)
     #expect(events.contains(where: isGuest) == isRefused)
     #expect(model.identity.token == "token" && model.identity.account == "Vera")
-    // After another lost connection the refused token is not sent again.
+    // The client does not send the refused token again when it reconnects.
     model.disconnected()
     server.hours = 1_000_000
     let again = try login(&model, &server)
     #expect(model.welcome != nil && server.hellos.count { $0.token == "token" } <= 1 + (isRefused ? 0 : 1))
     #expect(again.contains(where: isGuest))
-    // The next start tries the refused login again, as the administrator may have restored it.
+    // The next start sends the refused token again, because an administrator may have restored the login.
     server.hours = 24
     var later = ClientModel(model.identity, seed: 2)
     _ = try login(&later, &server)

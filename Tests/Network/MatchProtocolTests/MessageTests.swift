@@ -186,7 +186,7 @@ extension String {
   fileprivate var trimmingSpaces: String { String(drop { $0 == " " }) }
 }
 
-/// A short match with an open draw offer, and its event bodies.
+/// A short match with an open draw offer, and the bodies of its events.
 func playedMatch() throws -> (MatchState, [[UInt8]]) {
   let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
   let bob = PlayerInfo(name: "Bob", rating: 1612, guest: false)

@@ -62,7 +62,7 @@ struct WebTests {
     for seed in 0..<UInt64(100) {
       let record = Probe.game(seed: seed)
       questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
-      // Also asks for records in which one byte is changed; most of these are refused.
+      // Also asks for records in which one byte is changed; most of them are refused.
       var generator = SplitMix64(seed: seed)
       var bytes = Array(record.text.utf8)
       bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))
@@ -86,7 +86,7 @@ struct WebTests {
       }
       let link = try #require(record.link)
       questions.append("link\n" + link)
-      // A cut or changed end of a link changes its last numbers, which may have any value of 63 bits.
+      // The end of a link encodes its last numbers, which may have any value of 63 bits: cuts the end, and changes characters of it.
       for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
       for place in link.indices.suffix(24) {
         for letter in ["A", "z", "_"] where letter != String(link[place]) {

@@ -1,6 +1,6 @@
-// Passes questions to the probe's module: reads a JSON list of texts from standard input, and writes one of answers.
-// probe.mjs MODULES          the answers
-// probe.mjs MODULES SECONDS  the processor time for that many seconds of the page's sound, in blocks of 128 frames
+// Passes questions to the probe's module: reads a JSON list of texts from standard input, and writes the JSON list of the answers.
+// probe.mjs MODULES          writes the answers
+// probe.mjs MODULES SECONDS  writes the processor time for that many seconds of the page's sound, in blocks of 128 frames
 import { readFileSync } from 'node:fs';
 
 const [folder, seconds] = process.argv.slice(2);

@@ -92,7 +92,7 @@ struct AppTests {
       #expect(app.screen.model.game.cells.map { $0.index } == Array(cells[...ply]))
       #expect(bench.posted.contains { $0.kind == .note })
     }
-    // A reloaded page resumes the match in its current state.
+    // A page that is loaded again resumes the match in its current state.
     let again = try bench.app()
     bench.events = [.state(try #require(bench.view?.state.id))]
     again.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: .resume)
@@ -196,7 +196,7 @@ struct AppTests {
     bench.notices = []
     func named(_ sign: MusicSign) throws -> Int {
       let start = app.screen.text(try #require(sign.phrases).title)
-      // The notice names the side that moved, because two people play at this window.
+      // Two people play at this window, so the notice names the side that moved.
       return bench.notices.count { $0.hasPrefix(start + " (X): ") || $0.hasPrefix(start + " (O): ") }
     }
     for game in 1...2 {
@@ -209,7 +209,7 @@ struct AppTests {
       #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
       #expect(try named(.block) == (isWanted ? 1 : 0), "game \(game)")
     }
-    // The help page starts the explanations again.
+    // The help page has a control that starts the explanations again.
     app.screen.show(.help)
     app.want(.explainAgain)
     #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)
@@ -241,7 +241,7 @@ struct AppTests {
     #expect(solve(105, in: one) == [105, 2])
     #expect(solve(104, in: other) == [105, 2], "yesterday's board, solved in a second window after today's")
     #expect(solve(106, in: other) == [106, 3])
-    // Between Los Angeles and Sydney the date advances by two days, as Sydney is 19 hours ahead.
+    // The flight from Los Angeles to Sydney advances the local date by two days, because Sydney is 19 hours ahead.
     (files.zone, files.stamp) = (-480, "2026-11-22-210000")
     #expect(solve(107, in: other) == [107, 4])
     (files.zone, files.stamp) = (660, "2026-11-24-063000")
@@ -268,7 +268,7 @@ struct AppTests {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)
-    /// The number of updates in some seconds without input.
+    /// The number of updates that the window requests in some seconds without input.
     func looks(_ seconds: Double) -> Int {
       let end = bench.now + seconds
       var count = 0

@@ -36,7 +36,7 @@ final class Bench: @unchecked Sendable {
   var shared: [String] = []
   var clipboard = ""
   var refusesClipboard = false
-  /// The result reported for writing the daily puzzle's picture; `nil` reports none.
+  /// The result that the platform reports for writing the daily puzzle's picture; with `nil` it reports nothing.
   var cardIsWritten: Bool? = nil
   var cards: [(card: DayCard, png: [UInt8])] = []
 
@@ -69,7 +69,7 @@ final class Bench: @unchecked Sendable {
     return services
   }
 
-  /// The films started, each with its progress callback.
+  /// The films that the window has started, each with the function to which the platform reports progress.
   var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
   var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0
@@ -143,7 +143,7 @@ final class Bench: @unchecked Sendable {
     }
   }
 
-  /// Appends an event to the log of the match in which this player is X.
+  /// Appends an event to the log of a match in which this player is X, and queues the event for the window.
   func log(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
     let m = try #require(MatchID(rawValue: "0123456789ab"))
     var next = view ?? MatchView(state: MatchState(id: m), you: .x)

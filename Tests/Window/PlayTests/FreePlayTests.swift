@@ -43,7 +43,7 @@ struct FreePlayTests {
     bench.pass(app, 1)
     #expect(touches() == ["0X", "0X", "8O", "4X", "4X"])
     #expect(app.session.game.cells.isEmpty && app.screen.model.isFree && app.screen.model.acceptsMove)
-    // The buttons are those of free play.
+    // Free play has buttons to stop and to share, and none for a hint or an undo.
     let names = app.screen.accessible().filter { $0.role == "button" }.map(\.name)
     #expect(names.contains(app.screen.text(.stopListening)) && names.contains(app.screen.text(.share)))
     #expect(!names.contains(app.screen.text(.hint)) && !names.contains(app.screen.text(.undo)))

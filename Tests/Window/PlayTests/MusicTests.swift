@@ -46,7 +46,7 @@ private final class Ear {
       return scale.tonicSpelling.letterName == letter && scale.tonic == bed.midi % 12
     }
 
-    // The previous game had an awakening (a sure win), so the running game is in the next key, D; the opened record is in F♯.
+    // The game before had an awakening (a sure win), so the running game is in the next key, D. The opened record is in F♯.
     for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
       session.play(try #require(Variant.classic.cell(named: name)))
     }
@@ -88,7 +88,7 @@ private final class Ear {
       now += 0.05
     }
     #expect(places == [3, 1] && now < 30)
-    // Games of a tournament that begin in one minute have the same key. The keys of these two games follow from their ids.
+    // The server gives the games of a tournament a key by the minute of their start. Without it the keys of these games follow from their ids.
     for (state, marks) in [(lost, [4, 2, 3]), (won, [0, 1, 2])] {
       let record = Record(of: state, tonics: rules.tonics.count)
       let all = Rendition(of: record, rules: rules)

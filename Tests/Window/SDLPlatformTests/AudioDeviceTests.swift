@@ -6,13 +6,13 @@ import Testing
 
 @testable import SDLPlatform
 
-/// Tests of the device and the clock that replaces it. Serial, as SDL has one audio subsystem per process.
+/// Tests of the sound device, and of the clock that replaces a missing device. Serial, because SDL has one audio subsystem per process.
 @Suite(.serialized) struct AudioDeviceTests {
   /// Selects SDL's driver without changing the environment, which other suites read at the same time.
   private func driver(_ name: String) { SDL_SetHintWithPriority("SDL_AUDIODRIVER", name, SDL_HINT_OVERRIDE) }
 
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    // Waits far longer than needed, as the audio thread may have to wait for other suites.
+    // Waits up to 40 s, far longer than the sound takes, because the audio thread may have to wait for other suites.
     for _ in 0..<20_000 {
       if engine.framesBegun.rawValue >= count { return true }
       usleep(2_000)
@@ -46,7 +46,7 @@ import Testing
     }
     #expect(!reason.isEmpty)
     #expect(waitForFrames(engine, 24_000))
-    // Half a second of sound takes half a second, minus the block pulled at once; delays may come from the machine.
+    // Half a second of sound takes half a second, minus the block that is pulled at once. On a busy machine it may take longer.
     #expect(MonotonicClock.seconds - begun > 0.4)
     device.stop()
   }

@@ -56,7 +56,7 @@ import Testing
     #expect(unlink("\(folder)/pipe") == 0 && WriteFault(ENOSPC) == .noRoom)
     let path = "\(folder)/kept"
     try FileAccess.write("\(path)/7", [7])
-    // Writing also fails where the temporary file's path is taken by a folder.
+    // A file does not replace a folder of the same name.
     #expect(throws: WriteFault.self) { try FileAccess.write(path, [8]) }
     #expect(FileAccess.read("\(path)/7") == [7] && FileAccess.list(folder) == ["kept"])
   }
@@ -83,7 +83,7 @@ import Testing
     _ = locks.take("\(folder)/game")
     let before = count()
     for number in 0..<1_000 { #expect(locks.take("\(folder)/game-\(number)")) }
-    // Other tests open files at the same time.
+    // Allows for 500 descriptors that other tests open at the same time.
     #expect(count() < before + 500)
   }
 

@@ -31,8 +31,8 @@ struct DamageTests {
           }
         }
       }
-      // Cairo cuts a path at the clip before rasterising it; an edge there may differ by one of a pixel's fifteen sub-rows (255 / 15 = 17
-      // levels). A larger difference means that a view draws outside its bounds.
+      // Cairo cuts a path at the clip before rasterising it. So an edge at the clip may differ by one of a pixel's fifteen sub-rows (255
+      // / 15 = 17 levels). A larger difference means that a view draws outside its bounds.
       #expect(worst <= 17 && different <= 3, "\(different) pixels differ, by up to \(worst), at \(now)")
     }
     func both(_ events: [InputEvent], _ now: Double) {
@@ -61,7 +61,7 @@ struct DamageTests {
       both([], now)
       frame(now)
     }
-    // Most frames change a small part of the page.
+    // All frames together draw less than 25 whole pages, because most frames change a small part of the page.
     #expect(drawn < width * height * 25, "damage is \(Double(drawn) / Double(width * height)) pages")
   }
 

@@ -140,7 +140,7 @@ struct GoldenTests {
     return Likeness.Picture(try #require(PixelBuffer(png: png)))
   }
 
-  /// The picture with the given rows shifted right by a distance in pixels, as other rasterisers place letters and edges.
+  /// The picture with the given rows shifted right by `distance` pixels, as another rasteriser places letters and edges.
   private static func moved(_ picture: Likeness.Picture, by distance: Double, rows: Range<Int>) -> Likeness.Picture {
     var result = picture
     let (whole, part) = (Int(distance), distance - Double(Int(distance)))
@@ -164,12 +164,12 @@ struct GoldenTests {
       !likeness.isExceeded(by: likeness.differences(picture, other), width: picture.width)
     }
     #expect(passes(picture, .same))
-    // Letters and edges shifted by two thirds of a pixel: the strict comparison fails.
+    // Shifted by two thirds of a pixel the picture fails the strict comparison, and passes as one of another rasteriser.
     let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
     #expect(!passes(smoothed, .same) && passes(smoothed))
-    // A band of the board, shifted by six pixels.
+    // A band of the board that is shifted by six pixels is noticed.
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
-    // The first line of text erased: paper where letters were.
+    // It is noticed if the first line of text is erased, which leaves paper where its letters were.
     var wiped = picture
     let paper = picture.pixels[0]
     let words = try #require(
@@ -177,7 +177,7 @@ struct GoldenTests {
       })
     for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
     #expect(!passes(wiped))
-    // The winning line's red changed to green.
+    // It is noticed if the winning line's red has changed to green.
     var green = picture
     for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
       green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255
@@ -196,7 +196,7 @@ struct GoldenTests {
   /// A line that names the rasteriser of the pictures in `Goldens`.
   private static let drawnBy = folder.appendingPathComponent("drawn-by.txt")
 
-  /// With the goldens' own rasteriser no pixel may differ; with another one edges may be smoothed differently.
+  /// With the rasteriser of the goldens pixels differ by rounding at most; another rasteriser may smooth edges differently.
   private static let likeness: Likeness = {
     let rasteriser = try? String(contentsOf: drawnBy, encoding: .utf8)
     return rasteriser?.trimmingCharacters(in: .newlines) == Likeness.rasteriser ? .same : .other

@@ -19,7 +19,7 @@ struct KeyboardTests {
         screen.model = Samples.model([4, 0, 8])
         screen.draw(width: 800, height: 600, at: 0)
         screen.show(name)
-        // The elements that a screen reader can press. Of several answers in a row only the first is a tab stop.
+        // Tab must reach the elements that a screen reader can press. Of several answers in a row it need reach only the first.
         let wanted = screen.accessible(hidden: true).filter {
           !["gridcell", "paragraph"].contains($0.role) && $0.state != "disabled"
         }
@@ -72,7 +72,7 @@ struct KeyboardTests {
     screen.model = Samples.model(.ultimate, "c7 i3")
     press(screen, .character("5"))
     #expect(played() == ["c7", "h8"])
-    // Moves up from the middle of the top right board: to its edge, then over the top of the page to the bottom.
+    // The first Up moves the focus from h8 to h9, at the top edge; the second wraps around to h1, at the bottom.
     for key in [Key.up, .up, .enter] { press(screen, key) }
     #expect(played().last == "h1")
   }

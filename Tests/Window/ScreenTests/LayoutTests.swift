@@ -129,7 +129,7 @@ struct LayoutTests {
 
   private func check(_ scene: Scene, _ width: Int, _ height: Int, _ place: String) {
     let window = Rect(-0.5, -0.5, Double(width) + 1, Double(height) + 1)
-    // A notice overlaps the page by design.
+    // Leaves out notices, which overlap the page by design.
     let views = blocks(scene).filter { !($0 is NoticeView) }
     for (index, view) in views.enumerated() {
       #expect(window.contains(view.frame), "\(type(of: view)) \(view.frame) leaves the window: \(place)")
@@ -137,7 +137,7 @@ struct LayoutTests {
         Issue.record("\(type(of: view)) \(view.frame) overlaps \(type(of: other)) \(other.frame): \(place)")
       }
     }
-    // With the largest letters in the smallest windows there is no free space.
+    // With letters larger than usual a small window has no free place for a notice.
     if scene.context.settings.textScale <= 1, let notice = scene.children.lazy.compactMap({ $0 as? NoticeView }).first {
       let slip = notice.slipFrame
       #expect(window.contains(slip), "the notice \(slip) leaves the window: \(place)")
@@ -251,7 +251,7 @@ struct LayoutTests {
       for view in screen.topScene.children where view is BoardView || view is StaffView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
       }
-      // A phone has space above its board, so that the turn stays visible.
+      // A phone has free space above its board for the notice, so the turn and the players must stay visible, too.
       guard (width, height) == (390, 844) else { continue }
       for view in screen.topScene.children where view is StatusView || view is PlayersView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
@@ -318,7 +318,7 @@ struct LayoutTests {
         var unseen = rows.map { $0 as View }
         for _ in 0..<(byPages ? 40 : 300) where !unseen.isEmpty {
           let window = page.column.frame
-          // A row taller than the window counts as seen when its lower end is visible.
+          // A row that is taller than the window counts as seen once its lower end is visible.
           unseen.removeAll { $0.frame.maxY <= window.maxY + 1 && $0.frame.maxY > window.y }
           screen.handle([.key(byPages ? .pageDown : .down, [], isRepeat: false)], at: screen.context.now + 5)
           screen.handle([], at: screen.context.now + 5)

@@ -16,7 +16,7 @@ struct Likeness {
     var pixels: [UInt32]
   }
 
-  /// The rasteriser of this run.
+  /// The libraries that draw in this run, with their versions.
   static var rasteriser: String {
     "cairo \(String(cString: cairo_version_string())), pango \(String(cString: pango_version_string()))"
   }
@@ -34,9 +34,9 @@ struct Likeness {
   /// or moved up by 4 pixels have 11 to 50.
   static let other = Likeness(tolerance: 64, reach: 2, most: 10)
 
-  /// Whether too many of these pixels lie close together.
+  /// Whether some square of 16 by 16 pixels has more than `most` unmatched pixels.
   func isExceeded(by differences: [Bool], width: Int) -> Bool {
-    // Squares of 8 by 8, of which four make one of 16 by 16.
+    // Counts in squares of 8 by 8, four of which make a square of 16 by 16.
     let columns = width / 8 + 2
     var counts = [Int](repeating: 0, count: columns * (differences.count / width / 8 + 2))
     for (place, differs) in differences.enumerated() where differs {
@@ -47,7 +47,8 @@ struct Likeness {
     }
   }
 
-  /// Whether each pixel is unmatched in the other picture of the same size. O(pixels · reach²).
+  /// For each place, whether the pixel of either picture has no similar pixel nearby in the other picture. Both pictures have the same
+  /// size. O(pixels · reach²).
   func differences(_ a: Picture, _ b: Picture) -> [Bool] {
     precondition(a.width == b.width && a.height == b.height)
     return zip(strangers(a, b), strangers(b, a)).map { $0 || $1 }

@@ -20,10 +20,10 @@ struct PaperTests {
     }
     let paper = theme.paper.green * 255
     #expect(abs(mean(192, 142) - paper) < 1)
-    // The corner is `falloff` levels darker, as the theme says.
+    // The corners are `theme.falloff` levels darker than the middle.
     #expect(abs(mean(0, 0) - (paper - theme.falloff)) < 2)
     #expect(abs(mean(384, 284) - (paper - theme.falloff)) < 2)
-    // Dithered: no run of equal pixels is longer than a few dozen.
+    // Dithering leaves no run of 40 equal pixels.
     var run = 0
     var longest = 0
     for x in 1..<400 {

@@ -121,14 +121,14 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // Searches only where a phrase can occur: `.open`, `.win` and `.play` are also cases of other types.
+    // A case such as `.open`, `.win` or `.play` also belongs to other types. So the pattern matches a case only where a phrase can occur.
     let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")
     let whole = NSRange(code.startIndex..., in: code)
     let said = Set(
       pattern.matches(in: code, range: whole).compactMap { Range($0.range(at: 1), in: code).map { String(code[$0]) } })
-    // Some phrases have names that are put together in the code, such as "manner" and a level.
+    // Leaves out phrases whose names are put together in the code, for example from "manner" and a level.
     for phrase in Phrase.allCases where !["manner", "sign", "what"].contains(where: phrase.rawValue.hasPrefix) {
       #expect(said.contains("\(phrase)"), "\(phrase)")
     }

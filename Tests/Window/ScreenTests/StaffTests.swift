@@ -33,7 +33,7 @@ struct StaffTests {
           }
           guard measure.shiftT != 0 else { continue }
           let (sign, heads) = (staff.octaveSigns(of: measure).t, staff.lowerHeads(of: measure))
-          // The octave sign's number is one and a half spaces high, and its line continues over the bar; a head is one space high.
+          // The number of the octave sign is one and a half staff spaces high, a note head one staff space.
           let number = Rect(sign.x, sign.y - 1.5 * staff.space, 2.2 * staff.space, 1.5 * staff.space)
           let place: Comment = "T \(low)–\(high), bass \(bass ?? 0), shift \(measure.shiftT)"
           if measure.shiftT < 0 {
@@ -43,7 +43,7 @@ struct StaffTests {
             for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
             #expect(number.maxY <= staff.frame.maxY, place)
             for head in heads.bass {
-              // The octave sign's number must not touch the surroundings of the note head.
+              // The number must not touch the note head either, nor the space around the head.
               let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)
               #expect(!room.intersects(number), place)
             }
@@ -59,7 +59,7 @@ struct StaffTests {
     screen.model = Samples.model([4, 1, 0, 8, 6, 2])
     screen.draw(width: 800, height: 600, at: 0)
     var model = Samples.model([4, 1, 0, 8, 6, 2, 3])
-    // X's left column: A in the middle, D above and below.
+    // A, D and D are the notes of X's left column, the winning line. G (79) is the note of another cell.
     let pairs = [81, 74, 79, 86].enumerated().map { index, midi in
       let onset = Tick.seconds(Double(index))
       return Pair(m: Note(pitch: Pitch(midi), velocity: 44, onset: onset, duration: .seconds(1), pan: 0), t: nil)

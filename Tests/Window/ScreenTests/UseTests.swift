@@ -7,7 +7,7 @@ import TicTacToe
 /// Regression tests for problems that users found, page by page.
 @Suite("Problems that users found")
 struct UseTests {
-  /// The rows of a type on a page, from a screen drawn once.
+  /// The rows of the type `Row` on a page.
   private func rows<Row: PageRow>(_ screen: RootScreen, _ page: SceneName, width: Int = 1_280) -> [Row] {
     screen.draw(width: width, height: 720, at: 0)
     screen.show(page)
@@ -58,7 +58,7 @@ struct UseTests {
     #expect(words.contains { $0.contains("86,1\u{A0}%") } && words.contains { $0.contains("Strg") })
     for text in words {
       #expect(!text.contains("Ctrl"))
-      // No percentage has a decimal point, which German replaces by a comma.
+      // German writes a comma, not a point, in a percentage.
       let digits = text.split(separator: "%").dropLast().flatMap { $0.split(separator: " ").suffix(1) }
       #expect(!digits.contains { $0.contains(".") }, "\(text)")
     }
@@ -85,7 +85,7 @@ struct UseTests {
     screen.model.online = online
     screen.handle([], at: 2)
     #expect(screen.context.statusText().main == "Connection lost")
-    // The loser gets a control that leads to the reason.
+    // The loser gets a control that leads to the review ("See why").
     let lost = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .level(3), o: .human))
     #expect(lost.footerControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
   }

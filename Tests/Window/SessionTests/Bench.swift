@@ -8,11 +8,11 @@ import Tintinnabuli
 /// A session's environment: a clock set by the test, and a list of posted events.
 final class Bench {
   var now = Tick.zero
-  /// The local start time of the match.
+  /// This window's time when the match starts.
   var start = Tick.zero
   var posted: [[ScoreEvent]] = []
   var late: [LateBatch] = []
-  /// Called while a bar is composed, to advance the clock.
+  /// Called after each look at the clock, so that a test can advance the clock while a bar is composed.
   var duringCompose: (() -> Void)?
 
   lazy var port = SoundPort(

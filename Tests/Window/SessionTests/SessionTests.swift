@@ -70,8 +70,8 @@ import Tintinnabuli
     #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
 
-  /// Runs a match for one listener, the player of a side or a spectator, whose messages take `delay` ms. At ply `refused` the server
-  /// refuses the player's mark; after ply `leaves` the window is closed and a new one resumes.
+  /// Runs a match for one listener: the player of a side, or a spectator. Messages take `delay` ms. At ply `refused` the server refuses
+  /// the player's mark; after ply `leaves` the window is closed and a new one resumes.
   private func listen(
     _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Cell], times: [Int64])
   ) -> GameSession {
@@ -240,7 +240,7 @@ import Tintinnabuli
     let times = session.record.times
     #expect(times.count == 2)
     let gap = try #require(times[1].frame) - (times[0].frame ?? 0)
-    // Two short notes at the standard tempo, with the variation of the performance.
+    // The answer comes two short notes after the move, 2.1 s at the standard tempo, which the performance varies.
     #expect(gap > Tick.seconds(1.6).rawValue && gap < Tick.seconds(4).rawValue, "\(gap)")
   }
 
@@ -384,7 +384,7 @@ import Tintinnabuli
     let pair = bench.session(x: person, o: person)
     pair.set(variant)
     pair.open()
-    // No side can win in four plies.
+    // After four plies no side can have won.
     for cell in session.game.cells.prefix(4) { #expect(pair.play(cell)) }
     #expect(!pair.play(session.game.cells[3]))
     for _ in 0..<4 { pair.undo() }
@@ -492,7 +492,7 @@ import Tintinnabuli
     session.isResting = false
     bench.pass(session, seconds: 60)
     #expect(bench.posted.count > before)
-    // The events that fell into the pause are not posted after it either.
+    // The music of the pause is not posted after the pause either.
     let late = bench.posted.dropFirst(before).flatMap(\.self).filter { $0.frame < .seconds(30) }
     #expect(late.isEmpty)
   }

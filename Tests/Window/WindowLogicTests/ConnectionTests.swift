@@ -24,7 +24,7 @@ extension TableTests {
       window.step(.network(.status(status), nil))
       let online = window.state.online(at: window.now, client: 0)
       #expect(online?.mayLeave == true && online?.isOffline == true)
-      // `reconnects` is false only if the connection has failed for good.
+      // `reconnects` is false only after the connection has failed for good.
       if case .failed = status { #expect(online?.reconnects == false) } else { #expect(online?.reconnects == true) }
       for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
         var other = window
@@ -67,7 +67,7 @@ extension TableTests {
     #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
     #expect(window.state.resuming != nil)
     var late = window
-    // The match ended while the window was disconnected.
+    // The server no longer names the match: it ended while the window was disconnected.
     late.online()
     #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
     #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
@@ -279,7 +279,7 @@ extension TableTests {
   func onePress() {
     for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
       var window = TestWindow()
-      // Without a known server the window starts one for a friend's room, but not for a seek.
+      // Without a known server the window starts its own for a friend's room, but not for a seek.
       #expect(window.want(intent).contains(.host(.open)) == (intent == .playFriend))
       window.state.preferences.server = "127.0.0.1:4664"
       let effects = window.want(intent)

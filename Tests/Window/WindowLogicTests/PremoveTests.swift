@@ -68,7 +68,7 @@ struct PremoveTests {
     window.want(.play(Cell(8)))
     window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
     var view = window.views[TestWindow.m]
-    // Adds moves made while the connection was lost, X's by another window of the same player.
+    // Adds `missed` moves that were made while the connection was lost. X's move came from another window of this player.
     for (index, cell) in [0, 2, 6].prefix(missed).enumerated() {
       let side: Player = index % 2 == 0 ? .o : .x
       let event = MatchEvent(

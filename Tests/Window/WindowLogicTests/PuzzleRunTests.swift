@@ -7,7 +7,7 @@ import TicTacToe
 @testable import WindowLogic
 
 @Suite struct PuzzleRunTests {
-  /// A window with a puzzle that was requested by an intent.
+  /// A window with the puzzle that `intent` has requested.
   private func window(_ intent: Intent, seed: UInt64 = 1) throws -> (TestWindow, Puzzle) {
     var window = TestWindow()
     let effects = window.want(intent)

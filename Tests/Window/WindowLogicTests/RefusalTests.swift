@@ -131,7 +131,7 @@ private struct WiredWindow {
         // The refusal is shown, or the command is still being tried.
         #expect((wired.words + [network.message].compactMap(\.self)).isEmpty == (isWaiting || isPostponed), context)
         #expect(wired.model.outstanding.contains { $0.id == asked.id } == isWaiting, context)
-        // The screen shows no unconfirmed state.
+        // The screen shows nothing that the server has not confirmed.
         let talk = wired.window.state.chat
         #expect(!talk.isMuted && !talk.isBlocked && talk.lines.isEmpty, context)
         #expect(talk.unsent.isEmpty || isWaiting, context)
@@ -139,10 +139,10 @@ private struct WiredWindow {
         #expect(network.phase != .queued(bots: 0) || isWaiting, context)
         #expect(!wired.window.board.game.cells.contains(Cell(8)), context)
         if row.intent == .registerName("Vera") { #expect(network.you?.isGuest == true, context) }
-        // A postponed command is sent again after the reconnection; one that a stopping server refused goes to the next
-        // server.
+        // A postponed command is sent again with the next heartbeat. A command that a stopping server has refused is sent again after the
+        // reconnection, to the next server.
         if isPostponed {
-          // A stopping server closes the connection soon.
+          // A stopping server closes the connection before the next heartbeat, so the first sending counts here.
           let before = code == .draining ? 0 : wired.sent.count
           try wired.say(.ping(1))
           #expect(wired.sent[before...].contains { $0.message.name == row.name }, context)
@@ -186,7 +186,7 @@ private struct WiredWindow {
       var wired = try WiredWindow()
       try wired.begin()
       #expect(wired.window.state.match == WiredWindow.m)
-      // An event is missing before this one, so the client requests the state.
+      // The event has number 9, and events before it are missing: the client requests the state.
       try wired.say(.event(WiredWindow.m, seq: 9, hash: "00", body: Array(#"{"k":"gone","at":1,"side":"o"}"#.utf8)))
       let asked = try #require(wired.sent.last)
       #expect(asked.message.name == "sync")

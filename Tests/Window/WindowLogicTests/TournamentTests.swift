@@ -124,7 +124,7 @@ import TicTacToe
     window.now = ended + 2
     for _ in 0..<3 { window.step(.tick) }
     #expect(Self.count(window.effects) == 1)
-    // The requests open no page.
+    // A request for the next game opens no page.
     #expect(!window.effects.contains { if case .show = $0 { true } else { false } })
   }
 

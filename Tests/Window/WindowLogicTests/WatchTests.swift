@@ -17,7 +17,7 @@ extension TableTests {
     window.step(.network(.room(m, code: "ABC234", expiresIn: 9), nil))
     window.start()
     #expect(window.want(.shareMatch) == [.share("w/\(m)/ABC234")])
-    // A match from the queue is public.
+    // A match from the queue is public: its link needs no code.
     var other = TestWindow()
     other.want(.connect(address: "127.0.0.1:4664"))
     other.online()
@@ -45,7 +45,7 @@ extension TableTests {
     watcher.want(.watch(id: m.rawValue))
     watcher.start(you: nil)
     #expect(watcher.state.mode == .watching(m))
-    // This window leaves the match before its first state arrives.
+    // `early` leaves the match before the match's first state arrives.
     var early = TestWindow()
     early.want(.connect(address: "127.0.0.1:4664"))
     early.online()

@@ -197,7 +197,7 @@ struct TableTests {
           var end = after
           #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
         }
-        // A new game can be started; during a live match only after the match was aborted or resigned.
+        // A new game can be started; in a live match only after the match was aborted or resigned.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isInLiveMatch {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
@@ -244,7 +244,7 @@ struct TableTests {
     let names = ["e5", "d6", "a9"]
     for name in names { window.want(.play(try #require(Variant.ultimate.cell(named: name)))) }
     #expect(window.board.game.cells.map { Variant.ultimate.name(of: $0) } == names)
-    // The last mark is at the top left of a board, and so selects the top left board.
+    // The last mark, a9, is in the top left cell of its board, and so selects the top left board.
     let taken = window.want(.play(try #require(Variant.ultimate.cell(named: "a9"))))
     #expect(taken == [.refuse, .say("\(.cellTaken)")])
     let elsewhere = window.want(.play(try #require(Variant.ultimate.cell(named: "i1"))))
@@ -422,12 +422,12 @@ struct TableTests {
     #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
     window.now += 29
     window.log(.rematch(next: nil), .o)
-    // The opponent has the full time to answer.
+    // The opponent's offer gives this player the full 30 s to answer.
     window.now += 29
     #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
     window.now += 2
     let late = window.state.online(at: window.now, client: 0)
-    // A rematch that is no longer possible is not offered.
+    // Later the rematch is no longer possible, and so not offered.
     #expect(late?.mayRematch == false && late?.rematch == .nobody)
     #expect(window.want(.rematch).contains(.refuse))
   }
@@ -462,7 +462,7 @@ struct TableTests {
     window.start()
     #expect(window.want(.play(Cell(4))) == [.play(Cell(4)), .command(.move(TestWindow.m, Cell(4)))])
     #expect(!window.want(.play(Cell(3))).contains { if case .command = $0 { true } else { false } })
-    // Another event comes before the answer.
+    // The event that the opponent is gone comes before the server's answer to the move.
     let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .syncBoard = $0 { true } else { false } })
     let view = window.views[TestWindow.m]

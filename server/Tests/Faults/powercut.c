@@ -176,7 +176,7 @@ static int sync_(int fd, int (*real)(int)) {
   struct file *f = find(fd);
   if (f) {
     if (isLog(f) && ++syncs == eioAt) {
-      // As in the kernel: the failed pages are discarded and the next sync succeeds.
+      // As in the kernel, an error at a sync discards the pending pages, and the next sync succeeds.
       drain(f, 0);
       pthread_mutex_unlock(&lock);
       errno = EIO;
@@ -212,7 +212,7 @@ int close(int fd) {
   return realClose(fd);
 }
 
-// Deleting a rollback journal takes effect at once: if it were left, it would undo later writes.
+// Deletes a rollback journal durably and at once: a journal that is left after a power cut would undo later writes.
 int unlink(const char *path) {
   pthread_mutex_lock(&lock);
   const char *name = strrchr(path, '/');

@@ -7,7 +7,8 @@ import TicTacToe
 
 /// Tests of players whose node dies or shuts down: their opponents are told, even if messages or answers are lost.
 @Suite struct AbsenceTests {
-  /// A match of two players who have both moved; one of them (`lost`) is connected to a node that will die.
+  /// A match of two players who have both moved. The connection `lost` is at a node that will die, the connection `kept` at the other
+  /// node.
   private struct Scene {
     var world: SteppedNodes
     let m: String
@@ -24,13 +25,13 @@ import TicTacToe
       (kept, lost, lostSide) = x.node == node ? (o, x, .x) : (x, o, .o)
     }
 
-    /// The scene `other`, in which the remaining player now uses the connection `id`.
+    /// The scene `other`, except that the remaining player now uses the connection `id`.
     init(_ other: Scene, kept id: Int) {
       (world, m, lost, lostSide) = (other.world, other.m, other.lost, other.lostSide)
       kept = (other.kept.node, id)
     }
 
-    /// The remaining player offers a draw, which makes the log grow.
+    /// The remaining player offers a draw, which appends an event to the log.
     mutating func act() {
       world[kept.node].type(kept.id, #"{"t":"draw","a":"offer","m":"\#(m)","mid":"d"}"#)
     }
@@ -152,12 +153,12 @@ import TicTacToe
     let again = world[0].login("", resume: resume)
     world[0].drop(again)
     let id = try #require(MatchID(rawValue: m))
-    // Reset the presence, as if the old match had been evicted and read again.
+    // Resets the presence, as if the node had evicted the finished match and read it again.
     for side in Player.allCases { world.nodes[0].lobby.matches[id]?.presence[side].hasLeft = false }
     world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
     let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))
     world.wait(3000)
-    // A rematch swaps sides.
+    // The rematch swaps sides: X, who is away, has O in the rematch.
     #expect(try world[0].stored(next).away == Sides(x: false, o: true))
   }
 
@@ -225,7 +226,7 @@ import TicTacToe
     world[0].move(o, m, 1, "a1")
     let resume = try #require(world[0].field("resume", of: o, in: "welcome"))
     try world.leave(0)
-    // The player returns after the shutdown is known and before another node has taken the match over.
+    // The store does not answer node 1, which therefore cannot take the match over before the player returns to node 2.
     world.nodes[1].isSilent = true
     world.wait(1500, without: 0)
     let back = world[2].login("", resume: resume)
@@ -261,7 +262,7 @@ import TicTacToe
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
     world[o.node].move(o.id, m, 1, "a1")
-    // A second session of the account connects to the other node and opens no match.
+    // A second session of the account connects to node 0, and does not open the match.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
     let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)

@@ -44,7 +44,7 @@ import TicTacToe
     }
     world.drop(id)
     world.wait(60_000)
-    // Pauses of 250, 500, 1000 and then 2000 ms make about 33 tries a minute; pauses that do not grow make 240.
+    // Pauses of 250, 500, 1000 and then always 2000 ms make about 33 tries a minute; constant pauses of 250 ms would make 240.
     #expect((25...40).contains(tries), "\(tries) tries in a minute")
   }
 

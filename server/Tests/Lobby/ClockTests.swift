@@ -45,7 +45,7 @@ struct ClockTests {
     let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
     world.move(x, m, 0, "b2")
     world.move(o, m, 1, "a1")
-    // The opponent's move travels half of the round trip, and the answer the other half.
+    // The opponent's move takes half of the round trip to reach X, and X's answer takes the other half.
     world.now += roundTrip + jitter
     let id = try #require(MatchID(rawValue: m))
     let line = ClientLine(.act(id, .move(ply: 2, cell: CellName(Cell(0), in: .classic)), mid: "z"))

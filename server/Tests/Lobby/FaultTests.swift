@@ -36,7 +36,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  /// The store called `mute` stores the move without an answer; the store called `deaf` loses the move.
+  /// In the mood `mute` the move is stored, in the mood `deaf` it is lost. In both moods its outcome is unknown.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
     mood: SteppedLobby.Store
@@ -47,7 +47,7 @@ import TicTacToe
     world.isSilent = true
     world.said = []
     world.move(x, m, 0, "b2")
-    // A command of the opponent that waits behind the move is answered too.
+    // The opponent's command waits behind the move, and is answered, too.
     world.type(o, #"{"t":"resign","id":"q","m":"\#(m)","mid":"q"}"#)
     #expect(world.said.isEmpty, "the move is not refused at once, as most outcomes are known within milliseconds")
     world.wait(5000)
@@ -234,7 +234,7 @@ import TicTacToe
   @Test(arguments: ["x", "o"]) func `a room's opener may choose a side, and a rematch swaps sides`(
     side: String
   ) throws {
-    // Without the opener's choice, the server would give the opener the opposite side for some of these seeds.
+    // If the opener could not choose, the opener would get the other side for some of these seeds.
     for seed in 0..<8 {
       var world = try SteppedLobby(seed: UInt64(seed))
       let host = world.login("host"), friend = world.login("friend")

@@ -203,7 +203,7 @@ import TicTacToe
     var random = SplitMix64(seed: 5)
     for round in 0..<20 {
       var world = try SteppedLobby(seed: UInt64(round))
-      // The ratings are far apart, so that the accepted range must widen.
+      // Ratings far apart, so that the range of accepted opponents must widen before players are paired.
       var players: [AccountRecord] = []
       for n in 1...20 {
         let token = SHA256.hash(Array("token\(n)".utf8))
@@ -337,7 +337,7 @@ import TicTacToe
     let token = try #require(world.field("resume", of: first, in: "welcome"))
     let second = world.login("", resume: token)
     #expect(world.closed[first] == .replaced)
-    // The new token is unused, so the old one still works, as it must if the answer with the new one was lost.
+    // The new token is unused. So the old token still works, because the answer with the new one may have been lost.
     let third = world.login("", resume: token)
     #expect(world.heardAny(third, #""t":"welcome""#))
     world.wait(1)

@@ -23,7 +23,7 @@ import Testing
     .init(now: now, accounts: Accounts(), mostPairs: mostPairs, botAfter: 20_000, tournaments: [:], wall: now)
   }
 
-  /// The names of the pairs and of those to whom bots are offered.
+  /// For a pair the ids of both tickets; for an offer of bots the ticket's id and the number of bots.
   private func names(_ outputs: [Matchmaker.Output]) -> [String] {
     outputs.map {
       switch $0 {

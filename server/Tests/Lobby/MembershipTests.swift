@@ -10,7 +10,7 @@ import Testing
 
   private mutating func advance(to now: Int64) { membership.advance(to: Moment(monotonic: now, wall: now + 1_000_000)) }
 
-  /// Answers a heartbeat at once, with the store's clock equal to the wall clock.
+  /// Answers a heartbeat at once. Without `store` the store's clock equals the wall clock.
   private mutating func heartbeat(_ nodes: String, at now: Int64, store: Int64? = nil) throws -> Membership.Change {
     advance(to: now)
     let begun = [membership.beginHeartbeat(), membership.beginHeartbeat()]

@@ -33,7 +33,7 @@ import TicTacToe
       let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
       let id = try #require(MatchID(rawValue: m))
       world.said = []
-      // Another node appends first: the same command, or another event.
+      // Before the unit arrives, another node appends the same command, or another event.
       world.before = { store, unit in
         var other = unit
         if !isSameCommand {
@@ -181,7 +181,7 @@ import TicTacToe
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
-      // Takes the result out of the database, as the promotion of a standby that has not received the result does.
+      // Takes back the change of the accounts: a standby that is promoted may not have received it.
       if round == 1 { world.store.overwrite(before) }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)
@@ -226,7 +226,7 @@ import TicTacToe
     #expect(try world.stored(m).away.o == false)
     world.move(back, m, 3, "a3")
     #expect(try world.stored(m).moves.count == 4)
-    // Clocks stand while the store is full, because no move can be stored, and run again once it has space.
+    // While the store is full, no move can be stored, and so the clocks stand. They run again once the store has space.
     world.mood = .full
     world.wait(25_000)
     #expect(try world.stored(m).phase == .live)
@@ -247,7 +247,7 @@ import TicTacToe
       world.wait(5000)
       #expect(world[1].closed[x] == .restart)
       world.nodes[1].drop(x)
-      // The store answers again, and this node sees no other living node.
+      // The store answers node 1 again, which now sees no other living node.
       world.nodes[1].isSilent = false
       world.wait(1000)
     }
@@ -304,7 +304,7 @@ import TicTacToe
     let (x, o, m) = world.pair()
     world.losesNotifications = true
     world[x.node].move(x.id, m, 0, "b2")
-    // The other node has not received the move yet, and learns of it from the conflict.
+    // O's node has not received the move, and learns of the move from the conflict of its own command.
     world[o.node].said = []
     world[o.node].type(o.id, #"{"t":"abort","id":"a","m":"\#(m)","mid":"a"}"#)
     let conflicts = world[o.node].units.filter { if case .conflict = $0.verdict { true } else { false } }
@@ -472,7 +472,7 @@ import TicTacToe
     #expect(world[1].lobby.matches[id] != nil)
     world.wait(60_000, without: 0)
     #expect(try world[1].stored(m).end?.reason == .time)
-    // The node, which was only stopped, resumes and reads what it has missed.
+    // Node 0 was only stopped: it resumes and reads what it has missed.
     world.wait(4000)
     #expect(try world[0].stored(m).phase == .over && world[0].lobby.matches[id].map { $0.isOver } != false)
   }

@@ -35,7 +35,7 @@ extension SteppedLobby {
     world[0].type(ann, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
     world.nodes[1].isSlow = true
     world[1].type(bob, #"{"t":"seek","id":"s","clock":"60+0","rated":false,"key":"b"}"#)
-    // The leader reads the queue by itself.
+    // The leader finds Bob's ticket by its own periodic reads of the queue.
     world.wait(2500)
     let m = try #require(world[0].field("m", of: ann, in: "paired"))
     #expect(!world[1].heardAny(bob, #""re":"s""#), "the store's answer to the seek has not arrived yet")
@@ -92,7 +92,7 @@ extension SteppedLobby {
     let a = world.login("a"), b = world.login("b"), c = world.login("c")
     world.seek(a, "k")
     let ticket = try #require(try world.waiting().first?.id)
-    // Withdraw the ticket at another node just before the unit arrives.
+    // Another node withdraws the ticket just before the unit with the match arrives.
     world.before = { store, _ in _ = try? store.answer(.unqueue(ticket)) }
     world.seek(b, "l")
     #expect(!world.heardAny(a, #""t":"paired""#) && !world.heardAny(b, #""t":"paired""#))
@@ -138,7 +138,8 @@ extension SteppedLobby {
       let ids = [world.named("Ann"), world.named("Bob")]
       let resumes = try ids.map { try #require(world.field("resume", of: $0, in: "welcome")) }
       world.type(ids[0], line)
-      // Every question is answered, except for the verdict on the unit that starts the match.
+      // Only the store's answers about the second room are delayed until both players have left. The match of two seeks is stored at
+      // once.
       let isSeek = line.contains("seek")
       if isSeek {
         world.type(ids[1], line)
@@ -183,7 +184,7 @@ extension SteppedLobby {
     world.seek(a, "k")
     world.isSlowToJudge = true
     world.seek(b, "l")
-    // The match is stored, and a spectator loads it.
+    // The match is stored, but the lobby has no verdict yet. A spectator makes the lobby load the match.
     world.said = []
     let back = world.login("c")
     world.type(back, #"{"t":"watch","m":"\#(try #require(try world.store.matchIDs().first))"}"#)

@@ -76,7 +76,7 @@ import Testing
     let move = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
     world.step(.notification("grown \(m) \(seq + 1)\n\(move)"))
     try #require(try world.state(m).seq == seq + 1)
-    // The store refuses a move that follows a forged move, so the node reads the log again.
+    // The store refuses a move that is based on the forged one, and so the node reads the log again.
     world.said = []
     world.move(o, m, 1, "b2")
     #expect(try world.state(m) == world.stored(m))
@@ -96,7 +96,7 @@ import Testing
     nodes[x.node].move(x.id, m, 0, "b2")
     let forged = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
     nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
-    // Another notification without its events makes the node read the log.
+    // A notification that the log has grown, without the events, makes the node read the log.
     nodes[o.node].step(.notification("grown \(m) \(seq + 1)"))
     #expect(try nodes[o.node].state(m) == nodes[o.node].stored(m))
     #expect(nodes[o.node].lobby.counts.abandoned == 0)
@@ -115,7 +115,7 @@ import Testing
     nodes[x.node].move(x.id, m, 0, "b2")
     #expect(try nodes[o.node].state(m) == nodes[o.node].stored(m))
     #expect(nodes[o.node].heardAny(o.id, #"{"t":"state","m":"\#(m)","seq":\#(seq + 1)"#), "\(nodes[o.node].said)")
-    // A forged event in place of a stored one only makes the node read the log.
+    // A notification with a forged event in place of a stored one only makes the node read the log.
     nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
     nodes[o.node].move(o.id, m, 1, "a1")
     #expect(try nodes[x.node].state(m) == nodes[x.node].stored(m))

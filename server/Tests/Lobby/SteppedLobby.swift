@@ -7,18 +7,19 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A lobby driven by hand: the test sends lines, reads lines and moves the clock; the store answers at once.
+/// A lobby driven by hand: the test sends lines, reads lines and moves the clock. The store answers at once, unless a property below
+/// delays it.
 struct SteppedLobby {
   /// The behaviour of the simulated store when it is asked for a change.
   enum Store {
     case well
     /// The disk is full: every change fails.
     case full
-    /// No unit is stored.
+    /// Every unit fails, but questions that change the store succeed.
     case refusing
-    /// Units are stored, but their verdicts (outcomes) are lost.
+    /// Units are stored, but their verdicts (outcomes) are unknown.
     case mute
-    /// Units are lost, and their outcome is unknown.
+    /// Units are lost, and their verdicts are unknown.
     case deaf
   }
 
@@ -33,7 +34,7 @@ struct SteppedLobby {
   var orderCompleted: [UInt64: Bool?] = [:]
   /// The notifications to other nodes.
   var told: [(node: NodeID, text: String)] = []
-  /// The number of wake-ups.
+  /// The number of times the lobby was woken up.
   var ticks = 0
   var mood = Store.well
   /// Whether verdicts and answers are delayed.
@@ -46,7 +47,7 @@ struct SteppedLobby {
   var isSilent = false
   /// Selects questions that the store executes without an answer.
   var loses: ((StoreQuestion) -> Bool)?
-  /// Changes the store before the next unit is applied, as a faster node would.
+  /// Called before the next unit is applied, to change the store as a faster node would.
   var before: ((MemoryStore, StoreUnit) -> Void)?
   /// The units sent to the store, with their verdicts.
   var units: [(unit: StoreUnit, verdict: Verdict)] = []
@@ -255,7 +256,7 @@ extension SteppedLobby {
   }
 }
 
-/// Several lobbies driven by hand on one store; their notifications arrive at once, or never.
+/// Several lobbies driven by hand on one store. Their notifications arrive at once, or never if `losesNotifications` is set.
 struct SteppedNodes {
   var nodes: [SteppedLobby] = []
   var losesNotifications = false

@@ -10,19 +10,19 @@ import TicTacToe
 @Suite struct TournamentPairingTests {
   /// The figures of a simulated tournament.
   struct Report: CustomStringConvertible {
-    /// Milliseconds from each player's request for a game to the game.
+    /// For each game of each player: milliseconds from the request for the game to the game's start.
     var waits: [Int] = []
-    /// Milliseconds from the moment when a player other than the last opponent was free to the start of the game.
+    /// The same, counted from the moment when somebody other than the last opponent was free.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0
     var players = 0
     /// The ranks of the players of the best strength.
     var ranksOfStrongest: [Int] = []
-    /// The longest time in milliseconds for which two free players waited at the same time.
+    /// The longest time in milliseconds for which two players have waited in the queue together.
     var longestWithPartner = 0
 
-    /// The wait in milliseconds that is not exceeded by the given share of the waits.
+    /// The shortest wait in milliseconds such that the given share of the waits is not longer.
     static func wait(_ share: Double, of waits: [Int]) -> Int {
       waits.isEmpty ? 0 : waits.sorted()[min(waits.count - 1, Int(share * Double(waits.count)))]
     }
@@ -37,8 +37,8 @@ import TicTacToe
     }
   }
 
-  /// Runs a tournament of ten minutes: players of strengths 1–6 in turn, games of 8–40 s, two seconds between games. The
-  /// stronger of two wins with the probability of 150 rating points a level; one game in eight is a draw.
+  /// Runs a tournament of ten minutes with players of six strengths, games of 8–40 s, and two seconds between games. A level of strength
+  /// is 150 rating points, which give the probability that the stronger player wins. One game in eight is a draw.
   private func run(_ players: Int, seed: UInt64) -> Report {
     var random = SplitMix64(seed: seed)
     var record = TournamentRecord()
@@ -54,7 +54,7 @@ import TicTacToe
     for now in stride(from: Int64(0), through: 700_000, by: 100) {
       for game in playing where game.end <= now {
         let edge = Double(strength(game.x) - strength(game.o)) * 150
-        // 2^(150/120) is 10^(150/400) within one per cent.
+        // Ten rating points multiply the odds by 10^(10/400) = 1.0593.
         var odds = 1.0
         for _ in 0..<Int(abs(edge) / 10) { odds *= 1.0593 }
         let chance = edge >= 0 ? odds / (1 + odds) : 1 / (1 + odds)
@@ -122,7 +122,7 @@ import TicTacToe
     guard players >= 30 else { return }
     #expect(Report.wait(0.99, of: report.waits) <= 3000)
     #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 1000)
-    // With 30 players, of whom a pair becomes free every two seconds, often only the last opponent is free.
+    // Of 30 players a pair becomes free every two seconds: often only the last opponent is free then.
     #expect(report.repeats * (players < 100 ? 6 : 100) <= report.games)
     #expect((report.ranksOfStrongest.first ?? 99) <= 3, "one of the strongest is among the first three")
   }

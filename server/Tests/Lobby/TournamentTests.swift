@@ -151,7 +151,7 @@ import TicTacToe
     #expect(try host(2, from: "192.0.2.1", &world) != nil)
     #expect(try host(3, from: "192.0.2.1", &world) == nil)
     #expect(try host(4, from: "192.0.2.2", &world) != nil)
-    // A connection from the server's own machine has no address, and so no limit.
+    // A connection from the server's own machine is not counted by its address, and so has no limit.
     for n in 5...7 { #expect(try host(n, from: nil, &world) != nil) }
     let teacher = world.login("Teacher", caps: Self.caps)
     world.type(teacher, order("end", first, #","secret":"s1""#))
