@@ -247,7 +247,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
 }
 
-@Test func `Whether a long note sounded long enough before its cut is counted from its M, not from its earlier T`() throws {
+@Test func `Whether a long note sounded enough before its cut is counted from its M, not its earlier T`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)

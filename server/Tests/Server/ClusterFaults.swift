@@ -17,7 +17,7 @@ enum ClusterFault: Hashable {
   case cut(refused: Bool)
   /// Faults of a proxy between a node and the database.
   case slowDatabase, stalledDatabase, brokenDatabase
-  /// A node is suspended for a moment.
+  /// A node is suspended for 0.5 to 2.5 s.
   case pause
   /// For two seconds the database ends every session that is in a transaction.
   case endSessions
@@ -48,7 +48,7 @@ enum ClusterFault: Hashable {
 
 /// A cluster under load that is struck by faults, and the record of its matches.
 final class ClusterFaultRun {
-  /// Set CLUSTER_SEED to repeat a run.
+  /// The seed of the run; set CLUSTER_SEED to repeat a run.
   static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
 
   let cluster: ClusterScript
@@ -57,7 +57,7 @@ final class ClusterFaultRun {
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
-  /// The live matches when the fault struck, or struck last if it is repeated.
+  /// The live matches, with their progress, when the fault struck; of a fault that strikes several times, at its last stroke.
   private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
@@ -67,7 +67,7 @@ final class ClusterFaultRun {
     try #require(crowd.games >= 8, "nobody plays")
   }
 
-  /// Strikes `rounds` times, each time until every live match has had a further move or its end; prints the times needed.
+  /// Strikes `rounds` times. After each stroke waits until every live match has had a further move or its end; prints these times.
   func strike(_ fault: ClusterFault, rounds: Int) async throws {
     var times: [Int64] = []
     var matches = 0
@@ -79,9 +79,9 @@ final class ClusterFaultRun {
       began = MatchClient.now
       struck = crowd.live
       try await begin(fault, i)
-      // Messages sent before the fault have arrived by now; only later ones show that a match continues.
+      // After 50 ms the messages sent before the fault have arrived. Only later messages show that a match continues.
       try await Task.sleep(for: .milliseconds(50))
-      // A disconnected client sees no match as live, but its matches must continue, too.
+      // A client that is disconnected sees no live match, but the matches that it played before must continue, too.
       let before = crowd.live.merging(crowd.unfinished(of: struck), uniquingKeysWith: max)
       try await crowd.play { crowd.haveMoved(since: before) }
       if !crowd.haveMoved(since: before) {
@@ -89,7 +89,8 @@ final class ClusterFaultRun {
       }
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
       let last = took.max() ?? 0
-      // The test checks that matches continue, and only prints how soon (the goal is 5 s), as this depends on the machine.
+      // Only prints a time over the goal of 5 s: how soon a match continues depends on the machine. The test checks that it does
+      // continue.
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
@@ -139,7 +140,7 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      // End the sessions eight times only: no match can start meanwhile, so that in the end none would be left.
+      // Ends the sessions only eight times: meanwhile no match can start, and with more strokes no live match would be left.
       for _ in 0..<8 {
         if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(
@@ -182,7 +183,7 @@ final class ClusterFaultRun {
   func finish() async throws {
     try await crowd.playOn(8)
     crowd.leave()
-    // A node that was cut off has opened new sessions; its old ones must not remain in the database.
+    // A node that was cut off has opened new database sessions. The database must have ended the node's old sessions.
     let most = Int64(13 * cluster.nodes.count)
     var sessions: Int64 = .max
     for _ in 0..<60 where sessions > most {
@@ -194,7 +195,8 @@ final class ClusterFaultRun {
     for proxy in databases { try await proxy.stop() }
     let store = try PostgresStore(try PGAddress(cluster.url))
     try crowd.checker.check(store)
-    // Matches are ordered by when clients saw their ends: the clocks were set, and suspended nodes store outdated times.
+    // Orders matches by the times at which clients saw their ends: the database's clock was set, and suspended nodes store outdated
+    // times.
     let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     try crowd.checker.checkRatings(store, ends: ends)
     #expect(crowd.checker.faults == [])

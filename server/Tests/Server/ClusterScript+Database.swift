@@ -36,7 +36,7 @@ extension ClusterScript {
     return try sql("SELECT count(*) FROM pg_stat_activity WHERE \(others)").first?.first?.int ?? 0
   }
 
-  /// Gives new sessions a clock that the table `clock` sets, so that the computer's clock is left alone.
+  /// Gives new sessions a clock that the table `clock` sets ahead or back, because the computer's own clock must not change.
   func makeClock() throws {
     for text in PostgresTestBed.settableClock + ["ALTER DATABASE postgres SET search_path = public, pg_catalog"] {
       try sql(text)

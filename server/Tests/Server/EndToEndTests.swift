@@ -42,7 +42,7 @@ import TicTacToe
     try await o.move(ply: 0)
     o.client.drop()
     _ = try await x.event("gone") { $0 == .gone }
-    // This move is made while disconnected: it is shown at once, and sent after the reconnect.
+    // O makes this move while disconnected: O's client shows it at once, and sends it after the reconnect.
     o.client.perform(.move(m, Cell(0)))
     _ = try await x.event("back") { $0 == .back }
     try await x.move(ply: 1)
@@ -67,7 +67,7 @@ import TicTacToe
       names.insert(try await watcher.online().you.name)
       _ = try await watcher.wait("the news") { if case .becameGuest(nil) = $0 { true } else { nil } }
     }
-    // The server keeps the name reserved for the expired account.
+    // Each new guest gets another name, because the server keeps the names of expired accounts reserved.
     #expect(names.count == 3, "\(names)")
     try await server.stop()
   }
@@ -78,7 +78,8 @@ import TicTacToe
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     o.client.perform(.move(m, Cell(4)))
-    // The client itself refuses illegal moves, so this move is illegal on the server only; the refusal has the state.
+    // The client only checks whose turn it is, not whether the cell is free. So the server refuses the move, and its refusal has the
+    // state.
     let cell = try await o.wait("the refusal") { if case .moveRejected(m, let cell, _, _) = $0 { cell } else { nil } }
     #expect(cell.text == "b2")
     #expect(o.client.match(m)?.position == x.client.match(m)?.position)

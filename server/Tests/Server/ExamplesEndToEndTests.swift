@@ -35,7 +35,7 @@ import TicTacToe
     }
     for result in try bots.map(finish) {
       #expect(result.code == 0)
-      // Both play perfectly, so every game is drawn.
+      // Both bots play perfectly, so every game is drawn.
       #expect(
         result.lines.count == 3 && result.lines.allSatisfy { $0.hasSuffix("result draw normal") }, "\(result.lines)")
     }
@@ -77,7 +77,7 @@ import TicTacToe
           "--concurrency", "6", "--name", "bot\(seed)",
         ])
     }
-    // Games that begin too slowly are aborted, and played again.
+    // The server aborts games that begin too slowly; the bots then play others, so there may be more than 30 lines.
     for result in try bots.map(finish) {
       #expect(result.code == 0 && result.lines.count { $0.hasSuffix(" normal") } >= 30, "\(result)")
     }
@@ -107,7 +107,8 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    // The engine answers first while a second instance computes too, so two of the four sessions' games must run at once.
+    // The engine `together` answers its first move only while a second instance of it computes, too. So at least two games must run at
+    // once.
     let engine = repository.appending(path: "Tests/Arena/ArenaTests/Fixtures/misbehave.py").path
     let bot = try start(
       arena(),

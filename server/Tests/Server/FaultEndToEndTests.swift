@@ -49,8 +49,8 @@ final class ServerChild {
 
   private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
 
-  /// Starts the server: without pages and with high rate limits, or with `bare` exactly as the arguments say. `shell` is a shell
-  /// command that contains `"$0" "$@"`.
+  /// Starts the server without pages and with high rate limits; with `bare`, with the given arguments alone. `shell` is a shell command
+  /// that contains `"$0" "$@"`.
   func start(
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
     shell: String? = nil
@@ -65,7 +65,7 @@ final class ServerChild {
     self.process = process
     let text = process.line() ?? ""
     guard let found = text.split(separator: ":").last.flatMap({ Int($0) }) else {
-      // The server ended during its start, perhaps by a simulated power cut: the caller decides what that means.
+      // The server has ended during its start, perhaps by a simulated power cut. The caller decides whether this is a fault.
       try process.wait()
       return
     }
@@ -158,7 +158,7 @@ final class Crowd {
     return result
   }
 
-  /// The progress of a match: its moves and its end, but not absences and recoveries.
+  /// The progress of a match: the number of its moves, and 100 more once it is over. Absences and returns do not count.
   private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
   /// The progress of the given matches, except the matches that are known to be over.
@@ -177,7 +177,8 @@ final class Crowd {
     news[m] = MatchClient.now
   }
 
-  /// Disconnects a random half of the players, so that they move to the next node: otherwise most would gather on one node in time.
+  /// Disconnects a random half of the players, which then connect to their next node: otherwise most players would gather on one node in
+  /// time.
   func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
 
   func leave() {
@@ -399,8 +400,8 @@ final class Crowd {
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
-  /// A game makes about 12 commits and each commit about 20 writes to the log: these ranges reach from the first moves to the second
-  /// games. Earlier failures hit the creation of the tables, after which the server does not start.
+  /// A game makes about 12 commits, and each commit about 20 writes to the log. So these ranges reach from the first moves to the second
+  /// games. An earlier failure hits the creation of the tables, and the server then does not start.
   @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
   func `the server survives a failing or full disk without lost or duplicate events`(
     fault: String, instants: Range<Int>

@@ -33,7 +33,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     lead(to: port)
   }
 
-  /// Makes a proxy whose connections wait until `lead` sets their target.
+  /// Makes a proxy without a target: its connections wait until `lead` sets the target.
   init(seed: UInt64, _ weather: Weather) async throws {
     self.weather = weather
     target = group.makePromise()
@@ -75,7 +75,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     try await channel?.close()
   }
 
-  /// The delay and length of the next piece of a chunk, and whether it is lost with its connection.
+  /// How the next `count` bytes are passed on: the delay, the length of the first piece, and whether the connection ends instead.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
     let isLost = weather.lossOneIn > 0 && random.below(weather.lossOneIn) == 0
     if isLost { breaks.add(1, ordering: .relaxed) }

@@ -86,13 +86,13 @@ import TicTacToe
     for _ in 0..<120 { others.append(try RawPeer(server.port)) }
     let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
     #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
-    // While descriptors are left, accepting never fails and so is not repeated endlessly.
+    // Some descriptors must be left: without one, `accept` would fail, and the server would repeat it endlessly.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
     #expect(open < 100, "\(open) of 100 descriptors are open")
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
     others = []
-    // The server notices the closed connections one at a time.
+    // The server notices the closed connections one at a time. So tries until it has room for a new one.
     var greeting: String?
     for _ in 0..<100 where greeting == nil {
       let peer = try RawPeer(server.port)
@@ -178,7 +178,7 @@ import TicTacToe
       #expect(peer.isAtEnd, "a connection whose header is missing, invalid or late is closed")
     }
     try await server.stop()
-    // Without trusted networks the header is read as an ordinary line.
+    // Without trusted networks the header is read as an ordinary line, which is no message.
     let plain = try await TestServer()
     let peer = try RawPeer(plain.port)
     peer.send(headers[0])
@@ -248,7 +248,7 @@ import TicTacToe
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
     #expect(asked.count > 6)
-    // This server has no certificates; the test of reloading certificates checks the metrics of certificates.
+    // Leaves out the metrics of certificates, because this server has none; the test of reloading certificates checks them.
     for name in asked where !name.hasPrefix("alina_certificate_") { #expect(metrics.contains("\n\(name)"), "\(name)") }
     if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
       let file = folder.path + "/rules.yaml"
@@ -365,11 +365,11 @@ import TicTacToe
       let result = try ServerChild.run([command[0]] + data + [command[1]])
       #expect(result.code == 1 && result.errors.contains("another server"), "\(command): \(result)")
     }
-    // A refused command must leave no file that could be mistaken for a result.
+    // A refused command leaves no file that could be mistaken for a result.
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0 == "x" || $0.contains("restoring") || $0.contains("partial") }, "\(names)")
     server.stop()
-    // The tools use the same settings as the server.
+    // The commands read the same settings from the environment and the file as the server.
     let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
     #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
     #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))
@@ -384,7 +384,7 @@ import TicTacToe
     #expect(
       try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix(
         "imported 1 accounts, 1 matches, "))
-    // An import counts as a use, which renews accounts and so changes the archive's hash in its last line.
+    // Leaves out what an import changes: it renews the accounts' tokens, and so changes the archive's hash, which is in the last line.
     func content(_ archive: String) -> [String] {
       archive.replacing(/"token_expires":[0-9]+/, with: "").split(separator: "\n").dropLast().map(String.init)
     }

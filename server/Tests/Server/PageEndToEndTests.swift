@@ -54,7 +54,7 @@ import TicTacToe
     #expect(try ask("v/1/alina.js").body == "code")
     #expect(try ask("v/1/alina.js", method: "HEAD").body == "")
     #expect(try ask("v/1/alina.wasm", "Accept-Encoding: br").head.contains("content-type: application/wasm"))
-    // Every file of the build is served, whatever its name: a missing one would keep the page from being installed.
+    // Every file of the build is served, whatever its name. If one were missing, browsers could not install the page.
     let values = try ask("v/1/ultimate.values")
     #expect(values.body == "numbers" && values.head.contains("content-type: application/octet-stream"))
     let tag = try #require(script.head.split(separator: "\r\n").first { $0.hasPrefix("etag: ") }).dropFirst(6)

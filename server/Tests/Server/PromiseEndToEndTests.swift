@@ -40,7 +40,7 @@ import TicTacToe
     x2.move(m2, 0, "b2")
     try o2.wait(#""cell":"b2""#)
     #expect(try x.wait(#""t":"bye""#).contains("is broken; come back"))
-    // A player who returns before the end is stored still has the match.
+    // Waits until the end is stored: until then a player who returns still has the match.
     while try store.match(id)?.record.ended == nil { await Task.yield() }
     let back = try RawPeer(server.port)
     #expect(try back.hello(#""resume":"\#(resume[0])""#).contains(#""matches":[]"#))
@@ -72,7 +72,7 @@ import TicTacToe
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: lobby)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Both players stay connected, as a disconnect would be stored, too.
+    // Both players of the second match stay connected, because the store would also have to store a disconnect.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     defer { withExtendedLifetime(o2) {} }
     let reader = try RawPeer(server.port)
@@ -80,7 +80,7 @@ import TicTacToe
     store.isHeld.withLock { $0 = true }
     x.move(m, 0, "b2")
     store.waitUntilHeld()
-    // The move has waited for the maximum time; until it is stored the store accepts no further change.
+    // Waits until the move has waited for `maxWait`. The store then accepts no further change until the move is stored.
     while try await !server.host.inspect({ $0.isBusy(at: Moment.current.monotonic) }) { await Task.yield() }
     for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
       reader.type(#"{"id":"q\#(i)",\#(command)}"#)
@@ -90,10 +90,10 @@ import TicTacToe
     try o.wait(#""re":"s""#)
     x2.move(m2, 0, "b2")
     #expect(try x2.wait(#""re":"r0""#).contains(#""code":"busy""#))
-    // An event that is not stored is shown to no client, the mover included.
+    // No client sees an event before it is stored, not even the mover.
     x.type(#"{"t":"sync","id":"y","m":"\#(m)","seq":0}"#)
     x.type(#"{"t":"ping","ts":1}"#)
-    // Searches for the cell with its JSON key, as the random match id contains `b2` once in a hundred runs.
+    // Searches for the cell with its JSON key: `b2` alone is in the random match id once in a hundred runs.
     while let line = x.line(within: 20), !line.contains(#""t":"pong""#) {
       #expect(!line.contains(#""cell":"b2""#) && !line.contains(#""re":"r0""#), "\(line)")
     }

@@ -13,7 +13,8 @@ final class RawPeer {
   /// The frames of a WebSocket; `nil` for plain TCP.
   private(set) var frames: WebSocketFrames?
 
-  /// Connects to a port of this computer, from one of its addresses. A small `receiveBuffer` makes a slow reader as soon as it pauses.
+  /// Connects to a port of this computer from the address `from`. With a small `receiveBuffer` the server has to wait as soon as the peer
+  /// does not read.
   init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
   {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -77,7 +78,7 @@ final class RawPeer {
     send(Array((line + "\n").utf8), pieces: pieces)
   }
 
-  /// Closes this side of the connection, or resets it.
+  /// Shuts the connection down, or resets it.
   func hangUp(reset: Bool = false) {
     if reset {
       var linger = linger(l_onoff: 1, l_linger: 0)
@@ -122,7 +123,8 @@ final class RawPeer {
     throw CancellationError()
   }
 
-  /// All lines until the server closes, pauses for `seconds`, or sends the line for which `isLast` is true, which is left out.
+  /// All lines until the server closes the connection, sends nothing for `seconds`, or sends a line for which `isLast` is true. This line
+  /// is left out.
   func rest(pause seconds: Double = 1, until isLast: (String) -> Bool = { _ in false }) -> [String] {
     var lines: [String] = []
     while let line = line(within: seconds), !isLast(line) { lines.append(line) }

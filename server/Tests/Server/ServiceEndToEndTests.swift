@@ -66,12 +66,13 @@ import Testing
     #expect(try [ready(page), ready(admin)] == ["ready\n", "ready\n"])
     try bed.order("kill")
     let lost = "the database cannot be reached"
-    // The page's port reports the loss once heartbeats have failed for 3 s; the administrators' port asks the database.
+    // The administrators' port asks the database, and reports the loss at once. The page's port reports it when heartbeats have failed
+    // for 3 s.
     repeat {
       #expect(try ready(admin) == lost + "\n")
       try await Task.sleep(for: .milliseconds(50))
     } while try ready(page) == "ready\n"
-    // A load balancer in front of the page need not know the administrators' port.
+    // The page's port reports the reason, too: a load balancer in front of the page need not know the administrators' port.
     #expect(try ready(page) == lost + "\n")
     #expect(try RawPeer(admin).http("metrics").body.contains("\nalina_ready 0\n"))
     let status = try ServerChild.run(["status", "--admin", "127.0.0.1:\(admin)"])
@@ -151,7 +152,7 @@ import Testing
     // The settings of TLS are left out, because this test has no certificates.
     let used = settings.map { String($0.dropFirst()) }.filter { !$0.hasPrefix("tls-") } + ["insecure = true"]
     let file = folder.path + "/conf"
-    // The limit of open files may be lower here than for the packaged service.
+    // Fewer connections than in the packaged configuration, because the limit of open files may be lower here than for the service.
     let text = used.joined(separator: "\n").replacing("max-connections = 10000", with: "max-connections = 400")
     try text.write(toFile: file, atomically: true, encoding: .utf8)
     let command = "ulimit -S -n 256 && exec \"$0\" check-config --config \"$1\""
@@ -159,7 +160,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  /// Whether /proc can be hidden, found out by trying: root in an unprivileged container may not mount.
+  /// Whether a test can hide /proc by a mount. This must be tried, because root in an unprivileged container may not mount.
   private static let canHideProc =
     (try? Child.run(["/usr/bin/unshare", "-m", "/bin/sh", "-c", "mount -t tmpfs none /proc"]))?.status == 0
 

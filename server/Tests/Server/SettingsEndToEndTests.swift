@@ -25,7 +25,7 @@ import Testing
     #expect(try peer.hello().contains(#""limits":[7,11]"#))
     server.kill9()
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "the setting `memory` applies")
-    // A false value in the environment switches the setting off.
+    // The value `false` in the environment overrides the file, and switches the setting `memory` off.
     try server.start(
       ["--config", file, "--listen", "127.0.0.1:0"],
       environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)

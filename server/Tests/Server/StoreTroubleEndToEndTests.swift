@@ -13,7 +13,7 @@ import Testing
 
 /// Tests of a server whose store fails: the server keeps connections, sends no false state, and recovers by itself.
 @Suite struct StoreTroubleEndToEndTests {
-  /// Sends a command until the answer is not `busy`; fails if it always is.
+  /// Repeats a command until the answer is not `busy`; fails the test after 200 tries.
   private func insist(_ peer: RawPeer, _ line: String, id: String) async throws -> String {
     for _ in 0..<200 {
       peer.type(line)
@@ -25,14 +25,14 @@ import Testing
     return ""
   }
 
-  /// A lobby that sends ten heartbeats a second and admits any number of logins, so that a refusing store is noticed soon.
+  /// A lobby that sends ten heartbeats a second and limits no logins, so that it soon notices a store that refuses requests.
   private var quick: LobbyConfiguration {
     var configuration = LobbyConfiguration()
     (configuration.heartbeatInterval, configuration.loginsPerMinute, configuration.rate) = (100, 100_000, [1000, 1000])
     return configuration
   }
 
-  /// Repeats `request`, which the store refuses, until the server is not ready; returns the reason.
+  /// Repeats `request`, which the store refuses, until the server reports that it is not ready; returns the reason.
   private func untilNotReady(_ server: TestServer, _ request: (Int) throws -> Void) async throws -> String? {
     for i in 0..<500 where server.host.whyNotReady == nil {
       try request(i)
@@ -228,7 +228,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     let peer = try RawPeer(server.port)
     peer.type(#"{"t":"hello","v":[1]}"#)
-    // Each write waits a second for the lock, and at most one write of the server precedes the login's.
+    // The login waits a second for the lock; before it at most one other write of the server waits a second, too.
     #expect(try peer.wait(#""t":"bye""#, within: 10).contains("restart"))
     #expect(try await !server.host.reachesStore())
     try other.execute("ROLLBACK")

@@ -101,7 +101,7 @@ import TicTacToe
         mover.client.match(m).map { $0.state.moves.count > ply } == true ? true : nil
       }
     }
-    // The end is a separate event after the last move.
+    // The end comes as an event of its own after the last move.
     if x.client.match(m)?.state.end == nil {
       _ = try await x.wait("the end") { _ in x.client.match(m)?.state.end == nil ? nil : true }
     }

@@ -34,7 +34,7 @@ private final class Caller {
   /// Whether the other end has sent a close notification.
   var isOver: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-  /// Continues the handshake if incomplete, and returns the bytes to send.
+  /// Continues the handshake if it is not complete; else encrypts `text`. Returns the bytes to send.
   func sent(_ text: String = "") -> [UInt8] {
     if !isEstablished { SSL_do_handshake(ssl) }
     if isEstablished, !text.isEmpty { SSL_write(ssl, text, Int32(text.utf8.count)) }
@@ -58,7 +58,7 @@ private final class Caller {
   func renegotiate() { SSL_renegotiate(ssl) }
 }
 
-/// The channel handler above the one under test; records what reaches it.
+/// The channel handler above the handler under test; records what reaches it.
 private final class Above: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   var (said, happened) = ("", [String]())

@@ -22,7 +22,7 @@ final class TroubledStore: MatchStore {
   private let turns = Mutex(0)
   private let waits = DispatchSemaphore(value: 0)
 
-  /// Returns when a call has stalled.
+  /// Returns once a call waits in `hold`.
   func waitUntilHeld() { waits.wait() }
 
   private func hold(_ isHeld: borrowing Mutex<Bool>) {
@@ -30,7 +30,7 @@ final class TroubledStore: MatchStore {
     while isHeld.withLock({ $0 }) { usleep(1000) }
   }
 
-  /// Whether the next change with an unknown outcome is stored.
+  /// Whether the next change with an unknown outcome is stored: every second one is.
   private var isDone: Bool {
     turns.withLock { turns in
       turns += 1
@@ -78,7 +78,7 @@ final class TroubledStore: MatchStore {
 }
 
 extension StoreQuestion {
-  /// Whether the question is periodic upkeep, whose loss has no visible effect; tests never wait for it.
+  /// Whether the question is part of a node's regular work, whose loss a client does not see. Tests do not wait for such questions.
   fileprivate var isUpkeep: Bool {
     switch self {
     case .heartbeat, .adoptOrphans, .compare, .clean, .follow: true

@@ -16,7 +16,7 @@ import TicTacToe
   private let tokens = ["the resume token of x", "the resume token of o"]
   private let now = Moment.current.wall
 
-  /// The live match's log before the upgrade: a start and a move.
+  /// The events of the live match before the upgrade: the start and one move.
   private func events() throws -> [[UInt8]] {
     let seats = Sides(
       x: PlayerInfo(name: "guest-x", rating: 1500, guest: true),
@@ -32,7 +32,7 @@ import TicTacToe
 
   private func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 
-  /// Both players resume, see their match, finish it, and find the earlier finished one.
+  /// Both players resume their sessions, see their match and finish it. The match that had ended before the upgrade is in the history.
   private func finishMatch(_ server: ServerChild) throws {
     let (x, o) = (try RawPeer(server.port), try RawPeer(server.port))
     for (peer, token) in zip([x, o], tokens) {
@@ -48,7 +48,7 @@ import TicTacToe
     try o.wait(#""result":"o","reason":"resign""#)
     x.type(#"{"t":"history","id":"h"}"#)
     #expect(try x.wait(#""re":"h""#).contains(someMatch().0.id.rawValue))
-    // Other players can start new matches.
+    // New players can start a match.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "b2")
     try o2.wait(#""ply":0"#)
@@ -110,7 +110,7 @@ import TicTacToe
       for step in PostgresMigrations.steps.prefix(6).joined() { try run(step) }
       try run("INSERT INTO schema VALUES (6, 3)")
       try run("UPDATE log_language SET version = 3")
-      // Add the row of the node that had the match and has shut down.
+      // Adds the row of the node that had the match and has shut down.
       try run(
         """
         INSERT INTO node (epoch, name, address, peer, lease_until, events, has_left)

@@ -27,7 +27,7 @@ import Testing
       let mover = ply % 2 == 0 ? x : o
       if mover === page {
         for byte in line.utf8 { page.send([byte]) }
-        // Control frames may come between the frames of a message.
+        // A control frame, here a ping, may come between the frames of a message.
         page.sendRaw(WebSocketFrames.frame(0x89, [UInt8(ply)]))
         page.send([0x0A])
       } else {
@@ -74,7 +74,7 @@ import Testing
       _ = peer.rest(pause: 20)
       #expect(peer.frames?.closeCode == code && peer.isAtEnd, "\(what): \(peer.frames?.closeCode ?? 0)")
     }
-    // Random bytes are invalid or empty frames; the server must survive either.
+    // Random bytes are invalid or empty frames: the server must survive them.
     var random = SplitMix64(seed: 18)
     for _ in 0..<200 {
       let peer = try RawPeer(server.page.port, web: true)
@@ -129,7 +129,7 @@ import Testing
     try RawPeer(port, web: true, headers: ["X-Forwarded-For: 203.0.113.7"]).hello()
     for _ in 0..<2 { try RawPeer(port, web: true).hello() }
     #expect(server.logs("a proxy sends no X-Forwarded-For: all its clients count as one proxy=127.0.0.1"))
-    // The log is written in order, so a second report would precede the last line.
+    // The log is written in order, so a second report would be in it before the server's last line.
     #expect(server.stop() == 0)
     #expect(server.logText.components(separatedBy: "a proxy sends no X-Forwarded-For").count == 2, "\(server.logText)")
   }

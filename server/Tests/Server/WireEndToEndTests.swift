@@ -50,7 +50,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
       _ = peer.rest(pause: 20)
       #expect(peer.isAtEnd)
     }
-    // An unfinished line uses bounded memory and is reported once; an endless one counts as a flood.
+    // An unfinished line takes bounded memory and is refused once. A line without an end counts as a flood.
     let endless = try RawPeer(server.port(web: web), web: web)
     try endless.hello()
     for _ in 0..<2 { endless.send(Array(repeating: UInt8(ascii: "y"), count: 12_288)) }
@@ -137,7 +137,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     }
     let mute = try RawPeer(server.port(web: web), web: web)
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web)
-    // O stops answering, as if its cable had been pulled; X keeps answering inside `wait`.
+    // O sends nothing from now on, as if its cable had been pulled. X answers heartbeats inside `wait`.
     let gone = try x.wait(#""t":"gone","m":"\#(m)","side":"o""#)
     #expect(RawPeer.field("in_ms", gone) == "40000")
     try mute.wait(#""code":"timeout","msg":"no hello"#)
@@ -160,7 +160,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
     let open = try await server.host.inspect { $0.connections.count }
     for _ in 0..<1500 { guard o.type("help") else { break } }
-    // The server disconnects the slow reader.
+    // The server disconnects O, who does not read.
     try x.wait(#""k":"gone""#, within: 60)
     #expect(try await server.host.inspect { $0.connections.count } == open - 1)
     x.move(m, 0, "b2")
@@ -182,9 +182,9 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
-    // The answers to 240 `help`, of about 600 bytes each, exceed the kernel's buffers and 64 KiB, but not 256 KiB.
+    // The answers to 240 `help`, of about 600 bytes each, exceed 64 KiB and the kernel's buffers, but not 256 KiB.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
-    // The chat line and the spectator's seek, seen by others, show that the server has read everything before them.
+    // X sees O's chat line, and the queue the spectator's seek: by then the server has read everything that both sent before.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)
     try x.wait(#""text":"mark""#)
     watcher.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"mark"}"#)
@@ -205,7 +205,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let toWatcher = watcher.rest()
     #expect(!toWatcher.contains { $0.contains(#""k":"move""#) })
     #expect(toWatcher.last { $0.contains(#""t":"state""#) }?.contains(#""moves":["b2","a1","c3"]"#) == true)
-    // The spectator is up to date again, so the next move comes as an event.
+    // The spectator has the newest state, so the next move comes as an event.
     o.move(m, 3, "a3")
     try watcher.wait(#""ply":3"#)
     try await server.stop()
@@ -227,7 +227,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
       peer.hangUp(reset: i % 3 == 0)
     }
     let end = Date().addingTimeInterval(60)  // half of it is needed with a sanitizer on a busy machine
-    // Connections are accepted in order, so an answer on a later one means that all are accepted.
+    // Connections are accepted in order: once the last one is answered, all are accepted.
     let last = try RawPeer(server.port(web: web), web: web)
     try last.hello()
     last.hangUp()
