@@ -26,7 +26,7 @@ import TicTacToe
     return Array(fromEngine.fileHandleForReading.readDataToEndOfFile())
   }
 
-  @Test func `a byte marks the cell of its number, row by row; the answer has turn and legal cells`() throws {
+  @Test func `a step's byte is the number of a cell, row by row; the answer has the turn and the legal cells`() throws {
     let bytes = try answer(.ultimate, "random", Array("games 2 1\n".utf8) + [4 * 9 + 3, 253])
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)

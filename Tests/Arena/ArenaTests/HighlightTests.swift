@@ -56,7 +56,7 @@ import TicTacToe
     #expect(report.games < 1000 && report.highlights.allSatisfy { $0.game < report.games })
   }
 
-  @Test func `the choice does not depend on the order of games`() {
+  @Test func `the best games are the same in any order of the games`() {
     var generator = SplitMix64(seed: 4)
     let games = (0..<500).map { _ -> PackedGame in
       var (position, moves) = (Position.start, [Square]())

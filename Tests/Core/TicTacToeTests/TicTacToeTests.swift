@@ -101,7 +101,7 @@ import Testing
     #expect((0..<5).map { _ in generator.next() } == expected)
   }
 
-  @Test func `numbers below a bound occur equally often`() {
+  @Test func `random numbers below a bound occur equally often`() {
     for bound in 1...9 {
       var counts = [Int](repeating: 0, count: bound)
       var generator = SplitMix64(seed: 3, index: UInt64(bound))

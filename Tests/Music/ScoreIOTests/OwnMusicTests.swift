@@ -40,7 +40,7 @@ struct OwnMusicTests {
     }
   }
 
-  @Test func `the ends of a dial are those of its range`() {
+  @Test func `a dial turned to either end gives that end of its range`() {
     for dial in RuleDial.all {
       #expect(Double(dial.text(at: 0)) == dial.range.lowerBound)
       let last = Double(dial.text(at: dial.steps)) ?? .infinity

@@ -180,7 +180,7 @@ struct SettingsTests {
     #expect(Settings(services: disk.services).volume == 0.6)
   }
 
-  @Test("observers are told of changes only")
+  @Test("an observer is called with the value at once, and then only when the value changes")
   func observers() {
     let settings = Settings(services: MemoryFiles().services)
     var heard: [Double] = []

@@ -37,7 +37,7 @@ import TicTacToe
     #expect(series.wins == .init())
   }
 
-  @Test func `the next game to listen to begins twelve seconds after the last one has closed`() throws {
+  @Test func `the listening mode begins the next game twelve seconds after the last game's music has ended`() throws {
     var local = LocalGame(GameSetup(x: .human, o: .level(3)))
     _ = local.listen()
     var board = WindowState.Board(isClosing: true)

@@ -47,7 +47,7 @@ import Testing
     #expect(try peer.wait(#""t":"bye""#).contains("restart"))
   }
 
-  @Test func `the store counts as refusing if requests fail around a good heartbeat, until a request succeeds`() {
+  @Test func `the store counts as refusing if requests fail before and after a good heartbeat, until one succeeds`() {
     var count = RefusalCount()
     for _ in 0..<3 { count.requestFailed(at: 1000) }
     #expect(!count.isRefused(at: 1000), "one interval may be a restart of the database")

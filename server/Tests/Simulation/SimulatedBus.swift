@@ -6,7 +6,7 @@ import MatchProtocol
 
 /// Notifications between simulated nodes: lost, delayed, duplicated and reordered.
 extension Simulation {
-  /// Sends a notification to the nodes that run and listen.
+  /// Sends a notification to those of the named nodes that run.
   mutating func tell(_ names: [NodeID], _ text: String) {
     for name in names {
       guard let i = nodes.firstIndex(where: { $0.name == name && $0.lobby != nil }) else { continue }

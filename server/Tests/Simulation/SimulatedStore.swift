@@ -18,7 +18,7 @@ struct SimulatedStore {
 
   let clock: TestClock
   let inner: any MatchStore
-  /// Sets the clock of a database, which cannot read `clock`.
+  /// Sets a database's own clock; `nil` for a store that reads `clock`.
   private let setClock: ((Int64) throws -> Void)?
   /// The time to which the clock of the database was last set.
   private var clockedAt = Int64.min / 2
@@ -28,7 +28,7 @@ struct SimulatedStore {
   let changesEntrants: Bool
   private(set) var logs: [MatchID: Log] = [:]
   private(set) var live: Set<MatchID> = []
-  /// The ended matches, in order.
+  /// The ended matches, in the order of their ends.
   private(set) var ends: [MatchID] = []
   /// The faults found.
   private(set) var faults: [String] = []
@@ -42,7 +42,7 @@ struct SimulatedStore {
     (checksLength, changesEntrants) = (options.checksLength, options.changesEntrants)
   }
 
-  /// Brings the clock of a database to the world's, which is ahead of it by 20 ms at most.
+  /// Sets a database's clock to the world's time if the two differ by more than 20 ms.
   private mutating func followClock() {
     guard let setClock, abs(clock.wall - clockedAt) > 20 else { return }
     clockedAt = clock.wall
@@ -65,7 +65,7 @@ struct SimulatedStore {
     for log in unit.logs { grow(log, now) }
     guard let m = unit.logs.first?.m else { return verdict }
     for ticket in unit.tickets {
-      // A ticket may be used again after an aborted match.
+      // A ticket leads to a second match only if its first match was aborted.
       if let before = tickets.updateValue(m, forKey: ticket), logs[before]?.state.end?.reason != .aborted {
         faults.append("ticket \(ticket) has led to \(before) and to \(m)")
       }

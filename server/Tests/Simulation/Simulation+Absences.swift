@@ -38,7 +38,7 @@ extension Simulation {
     queue.set(.comeBack(i), at: returns)
   }
 
-  /// Does what the player of a client that must not reconnect would do: ends the program, and starts it again a minute later.
+  /// For a client that must not reconnect: the player ends the program, and starts it again a minute later.
   mutating func giveUp(_ i: Int) {
     clients[i].isAbsent = true
     queue.set(.comeBack(i), at: now + Self.minute)
@@ -48,7 +48,7 @@ extension Simulation {
     now / Self.day * Self.day + days * Self.day + Int64(random.below(60)) * Self.minute
   }
 
-  /// Starts a player's program again, which has nothing but its saved credentials.
+  /// Starts the program of a player who has left. The program knows only its saved credentials.
   mutating func comeBack(_ i: Int) {
     guard clients[i].isAbsent else { return }
     count("came back")

@@ -29,7 +29,7 @@ extension Simulation {
     queue.set(.think(i), at: now + 30 + Int64(random.below(500)))
   }
 
-  /// A client's line in the client's version of the protocol.
+  /// The line that a client really sends: with `oldClients` one client in four says in `hello` that it speaks version 0.
   func spoken(_ line: ClientLine, by i: Int?) -> ClientLine {
     guard options.oldClients, let i, i % 4 == 3, case .hello(var hello) = line.message else { return line }
     hello.versions = [0]
@@ -113,7 +113,7 @@ extension Simulation {
     let live = clients[i].model.matches.values.filter { $0.state.phase == .live && $0.you != nil }.sorted {
       $0.state.id < $1.state.id
     }
-    // A player leaves on average at every thirtieth call of this function without a match, at every three-hundredth in a match.
+    // On average a player leaves at one of thirty calls without a match, or at one of three hundred calls in a match.
     if options.absences, !isCalm, random.below(live.isEmpty ? 30 : 300) == 0 { return leave(i) }
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
     if !isCalm { return idle(i) }
@@ -123,7 +123,7 @@ extension Simulation {
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)
     let (terms, seek) = (MatchTerms(clock: TimeControl("10+0")), clients[i].model.currentSeek)
-    // Withdraw a seek for any other game: no other client seeks that game at the end of a soak.
+    // At the end of a soak all clients seek the same game, `terms`. So withdraws a seek for another game, which would not be paired.
     if isOver ? seek != nil : seek?.terms != terms {
       carryOut(i, clients[i].model.ask(seek == nil ? .seek(.init(terms, key: nil)) : .unseek))
     }

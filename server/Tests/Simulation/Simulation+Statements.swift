@@ -7,23 +7,23 @@ import MatchProtocol
 /// Statements from nodes to the store and their fate on the way: lost, executed without an answer, or executed after the node has
 /// given up.
 extension Simulation {
-  /// The fate of a statement without an answer.
+  /// What happens to a statement that gets no answer.
   private enum Fate {
-    /// The statement was never sent, and the node knows this.
+    /// The statement was not sent, and the node is told so.
     case failed
     case lost, done, doneLater
   }
 
   func cannotReachStore(_ i: Int) -> Bool { isStoreDown || nodes[i].isCutFromStore }
 
-  /// Decides at random whether an answer is lost now, and the statement's fate in that case.
+  /// Decides at random whether the answer to a statement is lost, and what happens to the statement then; `nil` if it is answered.
   private mutating func fate(_ i: Int, oneIn seldom: Int) -> Fate? {
     guard cannotReachStore(i) || !isCalm && options.crashes && random.below(seldom) == 0 else { return nil }
     trouble(i)
     return [.failed, .lost, .done, .doneLater][random.below(options.isShared ? 4 : 3)]
   }
 
-  /// Whether the statements sent by the process `life` of node `i` are lost, as that process has ended.
+  /// Whether a statement of node `i` is lost, because the process that sent it (`life`) has ended.
   private mutating func isLost(_ i: Int, _ life: Int) -> Bool {
     life != nodes[i].life && (random.below(2) == 0 || !options.isShared && nodes[i].lobby != nil)
   }
@@ -50,13 +50,13 @@ extension Simulation {
         for (number, _) in batch { reduce(i, .verdict(number, .applied([:]))) }
       }
     }
-    // The worst moment to suspend a node is here: the store handles its batch meanwhile, and the node learns the verdicts only
-    // when it resumes.
+    // This is the worst moment to suspend a node: the store handles the batch meanwhile, and the node learns the verdicts only when it
+    // resumes.
     if nodes[i].stopsAtCommit { stopForLong(i) }
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // The statements that are not lost arrive after their node has died, and no node learns their outcome.
+    // A statement of a dead node is lost here, or handled below without an answer to any node.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {
@@ -115,7 +115,7 @@ extension Simulation {
     case nil:
       within = random.below(30) == 0 ? 400 : 5
       if !options.registersFirst, case .follow(let m, _) = question {
-        // If `registersFirst` is off, the store reads the match first and registers the node as a follower later.
+        // Without `registersFirst` the store reads the match at once, and registers the node as a follower later.
         if case .match(let found)? = store.answer(.match(m)) { answer = .match(found) }
         queue.set(.lateQuestion(question), at: now + 1 + Int64(random.below(400)))
       } else {

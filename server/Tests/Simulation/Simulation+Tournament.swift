@@ -37,14 +37,14 @@ extension Simulation {
     return found
   }
 
-  /// Whether the tournament is over, and each node and client that follows it has the final table.
+  /// Whether the tournament is over, and all nodes and clients that follow the tournament have its final table.
   var isTournamentFinished: Bool {
     guard let tournament, let found = try? found(tournament) else { return true }
     guard let ends = found.record.ends, ends + 10_000 < store.clock.wall else { return false }
     return found.games.isEmpty && staleTables(found).isEmpty
   }
 
-  /// Compares the table with one that is made from the logs alone, in the store, at each node and at each client.
+  /// Makes the table from the logs alone, and compares it with the tables of the store, of each node and of each client.
   mutating func checkTournament(_ code: String) throws {
     guard let found = try found(code) else {
       checker.faults.append("the tournament is lost")
@@ -72,7 +72,7 @@ extension Simulation {
     checker.faults += staleTables(found)
   }
 
-  /// The nodes and clients whose table is not the store's.
+  /// The nodes and clients whose table differs from the store's.
   private func staleTables(_ found: Tournament) -> [String] {
     let code = found.record.code
     let stale = nodes.filter { $0.lobby?.tournaments[code]?.known.map { $0.entrants != found.entrants } ?? false }

@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The conditions currently violated and since when; each may be violated for a limited time after the last trouble.
+/// The conditions that are violated now, and since when. After the last trouble each of them may be violated for a limited time.
 struct Watch {
   struct Ban {
     let client: Int
@@ -28,7 +28,8 @@ struct Watch {
   var bans: [Ban] = []
   /// For each node that lacks events of a match it follows: the length of the match's stored log, and since when events are missing.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// For each player who was not shown events of the live match: the length of the match's stored log, and since when.
+  /// For each player who has not been shown all events of a live match: the length of the match's stored log, and since when events are
+  /// missing.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// The live matches that no node has loaded, and since when.
   var orphans: [MatchID: Int64] = [:]
@@ -36,17 +37,17 @@ struct Watch {
   var misplaced: [String: Int64] = [:]
   /// The nodes without a connection to a working store, and since when.
   var cutOff: [Int: Int64] = [:]
-  /// The queue's tickets without a waiting player, the waiting players without a ticket, and since when.
+  /// The tickets in the queue without a waiting player, and the waiting players without a ticket in the queue, and since when.
   var astray: [String: Int64] = [:]
-  /// The tickets that wait, and since when.
+  /// The tickets that wait both at their node and in the store, and since when.
   var waiting: [String: Int64] = [:]
 }
 
 extension Simulation {
   /// Milliseconds within which a lost notification is repaired: a comparison every two seconds, its answer, and the reads it causes.
   private static let repaired: Int64 = 3500
-  /// Milliseconds within which a dead node's match has a follower again: three seconds until the node counts as dead,
-  /// and an adoption of orphans every second.
+  /// Milliseconds within which a dead node's match has a follower again. The node counts as dead after three seconds, and the leader
+  /// adopts its matches with a later heartbeat.
   private static let swept: Int64 = 7000
   /// Milliseconds within which a node without its store disconnects its players: three seconds of waiting, checked every second.
   private static let sentAway: Int64 = 5000
@@ -70,7 +71,7 @@ extension Simulation {
     }
   }
 
-  /// Milliseconds for which a condition has lasted without trouble at its nodes; `.min` if there is trouble now.
+  /// Milliseconds since a violation began or the last trouble ended, whichever is later; `.min` if there is trouble now.
   private func quiet(_ since: Int64, _ wellSince: Int64) -> Int64 {
     wellSince == .max ? .min : now - max(since, wellSince)
   }
@@ -130,7 +131,7 @@ extension Simulation {
           "\(side.text) of match \(m) is \(isHere ? "here but recorded as away" : "not here nor recorded as away")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
-        // Allow 5 s more, as the server waits for a connected player who does not respond.
+        // Allows 5 s more, in which the server waits for a player who is connected but does not respond.
         if quiet(since, watch.quietSince) > Self.swept + Self.repaired + 5000 {
           checker.faults.append("\(what) for \(now - since) ms")
         }
@@ -139,7 +140,7 @@ extension Simulation {
     watch.misplaced = still
   }
 
-  /// Checks that no player stays on a node without the store while another node has it.
+  /// Checks that no player stays connected to a node that has lost the store while another node has the store.
   private mutating func lookAtStranded() {
     for i in nodes.indices {
       guard nodes[i].isCutFromStore, !isStoreDown, nodes[i].lobby != nil, !isStopped(i), nodes[i].backlog.isEmpty else {
@@ -149,7 +150,7 @@ extension Simulation {
       let since = watch.cutOff[i, default: now]
       watch.cutOff[i] = since
       guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
-      // Whether the two nodes were well for long enough before the loss of the store to know each other.
+      // Whether another node has been well since node `i` lost the store, and both were well long enough before to know each other.
       let knewEachOther = nodes.indices.contains { j in
         j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
           && max(nodes[i].wasWellSince, nodes[j].startedAt) < since - Self.swept
@@ -160,7 +161,8 @@ extension Simulation {
     }
   }
 
-  /// Checks that the queue has exactly the waiting players, up to the delay of messages, and that compatible players are paired.
+  /// Checks that the store's queue and the players who wait at the nodes agree after some time, and that players who seek the same game
+  /// are paired.
   private mutating func lookAtQueue() {
     guard case .tickets(let stored)? = store.answer(.tickets) else { return }
     let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.open.values)
@@ -202,7 +204,7 @@ extension Simulation {
     }
   }
 
-  /// Checks that durable events have been shown to connected players.
+  /// Checks that connected players are shown the stored events in time.
   private mutating func lookAtPlayers() {
     var still: [Watch.Follower: (seq: Int, since: Int64)] = [:]
     // Leaves out a hostile client, which may have asked for parts of the log.
@@ -233,7 +235,7 @@ extension Simulation {
     let limits = options.lobby
     for m in store.live.sorted() {
       guard let log = store.logs[m] else { continue }
-      // A player who was away when a node died has extra time; after trouble the start of the absence is unknown.
+      // After a node's death nobody knows since when a player is away, so the limit is longer by `grace`.
       let isTroubled = watch.quietSince > log.movedAt
       let grace = isTroubled ? Int64(limits.grace) : 0
       let bound: Int64
@@ -244,7 +246,7 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // Allow 3 s more for the round trip, the slack of a deadline, another node's wait, and the store's time.
+      // Allows 3 s more for the round trip, the slack of a deadline, another node's wait, and the store's time.
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

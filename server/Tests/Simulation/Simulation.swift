@@ -41,7 +41,8 @@ struct Simulation {
     var pace: Double?
     /// Called at the end of each virtual day, as days can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
-    // The next five properties are parts of the design; a test switches one of them off.
+    // Each of the next five properties is a part of the design. A test switches one of them off, to show that the checks detect its
+    // absence.
 
     /// Whether the store checks the length of a log.
     var checksLength = true
@@ -66,7 +67,7 @@ struct Simulation {
     case serverHears(ConnectionID)
     /// Checks all conditions.
     case look
-    // Actions at a node are dropped if the node has restarted since.
+    // An action with `life` is dropped if the node has restarted since.
     case tick(Int, number: Int, life: Int)
     /// Sends a node's decisions to the store.
     case flush(Int, life: Int)
@@ -108,7 +109,7 @@ struct Simulation {
     var name: NodeID = ""
     /// The number of the node's starts; a message to an earlier start's process is dropped.
     var life = 0
-    /// How far the node's monotonic and wall clocks are ahead of the world's.
+    /// By how much the node's monotonic and wall clocks are ahead of the world's clocks, in milliseconds.
     var monotonicAhead: Int64 = 0
     var wallAhead: Int64 = 0
     /// The number of the last scheduled tick; `tickAt` is its time.
@@ -126,7 +127,7 @@ struct Simulation {
     var startedAt: Int64 = 0
     /// The time since which the node has been well.
     var wellSince: Int64 = .max
-    /// The start of the well period before the node's last trouble.
+    /// The start of the period in which the node was well before its last trouble.
     var wasWellSince: Int64 = .max
   }
 
@@ -207,7 +208,7 @@ struct Simulation {
     for i in clients.indices where clients[i].isAbsent { comeBack(i) }
     // Every match must end by itself; the longest is an untimed one that both players left.
     let deadline = now + 1_500_000
-    // A world that never comes to rest is a fault, too; a normal one takes about ten thousand steps.
+    // Stops after 500,000 steps: a world that does not come to rest has a fault. Usually ten thousand steps are enough.
     var steps = 0
     while let due = queue.next, due < deadline, steps < 500_000, checker.faults.isEmpty {
       steps += 1

@@ -94,7 +94,7 @@ private struct Results: Sendable {
       results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "notification", "deaf", "swept"])
   }
 
-  /// Seeds, out of twenty thousand, that found faults in the lobby of 25 and 27 November 2026.
+  /// Of twenty thousand seeds, those that found faults in the lobby of 25 and 27 November 2026.
   @Test(.long) func `seeds of simulated worlds that once violated a guarantee no longer do`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])
@@ -154,7 +154,7 @@ private struct Results: Sendable {
 
   // MARK: tests of the checks
 
-  /// Whether some seed leads to a fault whose description contains a text.
+  /// Whether a world of some seed, with options changed by `change`, has a fault whose description contains `text`.
   private func isNoticed(
     _ seeds: ClosedRange<UInt64>, by text: String = "", _ change: (inout Simulation.Options) -> Void
   ) throws -> Bool {
@@ -175,11 +175,11 @@ private struct Results: Sendable {
     #expect(try isNoticed(1...20) { $0.isToldOfUnknown = false })
   }
 
-  @Test func `the checks detect a node that tells clients before storing`() throws {
+  @Test func `the checks detect a node that tells clients of events before these are stored`() throws {
     #expect(try isNoticed(1...5, by: "was revealed when") { $0.waitsForVerdict = false })
   }
 
-  /// Disables faults and lost notifications, so that no repair is needed.
+  /// Switches off crashes, bans, lost notifications, and the comparisons that repair lost notifications. Clients still lose connections.
   private func isAtPeace(_ options: inout Simulation.Options) {
     (options.crashes, options.cuts, options.bans, options.notificationsArrive) = (false, true, false, true)
     options.lobby.compareEvery = 1 << 40

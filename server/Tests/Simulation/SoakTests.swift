@@ -7,9 +7,9 @@ import Testing
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Days of play on the stores that players' games are kept in, and at three nodes on a store in memory. `SOAK_DAYS` is the number of days,
-/// `SOAK_PACE` how many times as fast as real time they may pass at most, `SOAK_SEED` the seed of the days, and `SOAK_STORE` the store
-/// (`sqlite`, `memory`, `postgres`).
+/// Days of play: at one node on SQLite, at two nodes on PostgreSQL, and at three nodes on a store in memory. `SOAK_DAYS` is the number of
+/// days, `SOAK_PACE` how many times as fast as real time they may pass at most, `SOAK_SEED` the seed of the days, and `SOAK_STORE` the
+/// store (`sqlite`, `memory`, `postgres`).
 @Suite struct SoakTests {
   enum Kind: String, CaseIterable {
     case sqlite, memory, postgres

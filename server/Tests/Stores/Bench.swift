@@ -16,7 +16,7 @@ enum StoreKind: String, CaseIterable {
   case reference, sharedReference, sqliteInMemory, sqlite, postgres
 }
 
-/// A store under test with shorthands for tests. Node `a` is live and asks, unless another node is given.
+/// A store under test, with shorthands for tests. Node `a` is live, and asks the questions unless another node is given.
 final class Bench {
   static let lives = Lifetimes.usual
   static let (hour, day) = (3_600_000 as Int64, 86_400_000 as Int64)
@@ -252,7 +252,7 @@ final class Bench {
     return result
   }
 
-  /// Whether an account is in a rated match: a rated ticket is then refused.
+  /// Whether an account is in a rated match: the store then refuses a rated ticket of the account.
   func playsRated(_ account: Int64) throws -> Bool {
     let result = try queue(ticket("probe", account), rated: true)
     _ = try store.answer(.unqueue("probe"))

@@ -29,7 +29,7 @@ import TicTacToe
             return move(m, after: length, "\(index)")
           }
           var scored = units
-          // Half of the batches change accounts as well, in random order.
+          // Half of the batches also change the accounts, in random order.
           if Bool.random(), !scored.isEmpty {
             scored[0].scores = players.shuffled(using: &random).map {
               var score = AccountScore(account: $0.id)
@@ -63,7 +63,7 @@ import TicTacToe
     sum["conflict"] = nil
     #expect(sum.isEmpty, "\(sum)")
     for store in stores { store.close() }
-    // The server's sessions report their counters when they end.
+    // A process of PostgreSQL reports its counters when it ends: waits until the store's processes have ended.
     #expect(
       try eventually {
         try bed.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'alina-server'").count == 1
@@ -146,7 +146,7 @@ import TicTacToe
     try bed.order("cont")
     let count = try #require(try store.length(m))
     #expect(count <= 2)
-    // The outcome of the first move is final now, as the database process of its connection has ended.
+    // The first move's outcome is final now: PostgreSQL has ended the process of its connection.
     #expect(try eventually { try store.apply(move(m, after: store.length(m) ?? 0)).isApplied })
     #expect(eventually { words.withLock { $0 } > 1 }, "the listener reports a gap after seconds of silence")
   }
@@ -194,7 +194,7 @@ import TicTacToe
       default_pool_size = \(sessions)
       ignore_startup_parameters = extra_float_digits
       """.write(toFile: folder.path + "/\(mode).ini", atomically: true, encoding: .utf8)
-      // pgbouncer refuses to run as root: let another user read its file.
+      // pgbouncer refuses to run as root. So another user runs it, who must be able to read its file.
       for path in [folder.path, folder.path + "/\(mode).ini"] { chmod(path, 0o755) }
       let user = getuid() == 0 ? ["-u", "postgres"] : []
       return try Child([try #require(program("pgbouncer"))] + user + [folder.path + "/\(mode).ini"])
@@ -217,7 +217,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a name set on a connection shows shared sessions if another connection sees it or the first loses it`()
+  @Test func `sessions are shared if one connection's name is seen by another connection, or lost by the first`()
     throws
   {
     #expect(try PostgresStore.sharesSessions("a", other: "a") { nil })

@@ -73,7 +73,7 @@ import TicTacToe
       "used_key SELECT n, 'k' || n, n, 'p', n",
       "report (at, account, match_id, text) SELECT n, n, n, 't'",
     ] {
-      // The flush makes the statistics count the rows read by this statement before its answer comes.
+      // Because of the flush the statistics count the rows read by this statement before its answer comes.
       try bench.sql(
         """
         WITH filled AS (INSERT INTO \(filling) FROM generate_series(100000, 104999) AS n)

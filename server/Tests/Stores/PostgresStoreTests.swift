@@ -13,7 +13,7 @@ import TicTacToe
 @Suite struct PostgresStoreTests {
   private func fresh() throws -> PGAddress { try PGAddress(try PostgresTestBed.shared.freshURL()) }
 
-  /// Opens a transaction on a separate connection; the statement's locks are kept.
+  /// Begins a transaction on a separate connection and runs a statement, whose locks last as long as the transaction.
   private func holding(_ sql: String, at url: String) throws -> PGConnection {
     let connection = try PGConnection(try PGAddress(url))
     _ = try connection.run([PGStatement.begin(), PGStatement(once: sql)()], within: 5000)
@@ -116,7 +116,7 @@ import TicTacToe
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
     for statement in PostgresMigrations.steps[..<6].joined() { try bed.sql(statement, at: url) }
-    // Functions left by an intermediate build.
+    // An intermediate build has left these functions in the schema.
     for function in [
       "must (BIGINT, BIGINT, TEXT)",
       "append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
@@ -290,7 +290,7 @@ import TicTacToe
     ] { try PostgresTestBed.shared.sql(text, at: url) }
     let holder = try holding("LOCK TABLE gate IN ACCESS EXCLUSIVE MODE", at: url)
     #expect(hasty.apply(move(m, after: 1, "slow")).isUnknown)
-    // The slow commit has not happened yet; the next decision waits for it.
+    // The slow commit still waits for the lock of `gate`. The next decision about the match must wait for this commit.
     #expect(try store.length(m) == 1)
     let again = Work { store.apply(move(m, after: 1, "again")) }
     let waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
@@ -300,13 +300,13 @@ import TicTacToe
     #expect(try store.match(m)?.bodies.last == event(2, "slow"))
   }
 
-  @Test func `a log with a gap ends before the gap, whatever its row counts`() throws {
+  @Test func `a log with a gap ends before the gap, whatever length the match's row states`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
     let m = someID(1)
     #expect(store.appliesAll([beginning(m), move(m, after: 1), move(m, after: 2)]))
-    // Deletes an event and adjusts the count, as another program might.
+    // Deletes an event, and changes the length in the match's row, as another program might.
     try PostgresTestBed.shared.sql("DELETE FROM match_event WHERE seq = 2", at: url)
     try PostgresTestBed.shared.sql("UPDATE match SET seq = 2", at: url)
     let stored = try #require(try store.match(m))
@@ -414,7 +414,7 @@ import TicTacToe
       let after = try settled()
       return (after[0] - before[0], after[1] - before[1], after[2] - before[2])
     }
-    // Opening the store reads the highest account number.
+    // Opening the store reads a few rows, to find the highest account number.
     let opening = try rows { _ in }.read
     #expect(opening < 20)
     let live = stride(from: 0, to: 3000, by: 10).map { matches[$0] }

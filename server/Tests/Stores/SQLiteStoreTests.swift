@@ -101,7 +101,7 @@ import TicTacToe
       store.close()
     }
     let store = try SQLiteStore(path: path)
-    // No node has sent a heartbeat since the file was reopened.
+    // No node has sent a heartbeat since the file was reopened, so no player counts as connected.
     var after = try store.answer(questions(1)).map { try $0.get() }
     guard case .match(var old?) = before[2], case .match(var new?) = after[2] else { throw Bench.Unanswered() }
     #expect(Set(old.here.keys) == [1] && new.here == [:])
@@ -265,7 +265,7 @@ import TicTacToe
     store.close()
   }
 
-  @Test func `an old file is migrated, a file for newer builds only is refused, one that they extended is accepted`()
+  @Test func `an old file is migrated, a file for newer builds refused, a file that newer builds extended accepted`()
     throws
   {
     let folder = TemporaryFolder()
@@ -364,7 +364,7 @@ import TicTacToe
   let folder = TemporaryFolder()
   let path = folder.path + "/matches.sqlite"
   struct Full: Error {}
-  // Fill the database twice: first where no file exists, then over an empty one.
+  // Fills the database twice: first where no file exists, then over an empty one.
   for _ in 0..<2 {
     #expect(throws: Full.self) {
       try SQLiteStore.make(path) { store in
@@ -449,7 +449,7 @@ extension StoreArchive {
         "\($0)".contains("the archive is incomplete")
       }
     }
-    // These archives have no end, and a match, or an account, occurs twice in them.
+    // An archive of version 1 has no last line that marks its end. In these archives a match, or an account, occurs twice.
     let old = [Substring(text.split(separator: "\n")[0].replacing("2", with: "1"))] + lines[1..<(lines.count - 1)]
     for i in [1, 3] {
       let other = try Bench(kind)
@@ -464,7 +464,7 @@ extension StoreArchive {
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
     #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
-    // The number of a guest who was not exported occurs in the matches.
+    // The numbers of guests who are not in the archive occur in its matches, and so are not used again.
     #expect(try bench.guest("x").profile.account.id > 3)
     #expect(try bench.adoptOrphans().map(\.match.record.id) == [live.id])
   }

@@ -44,7 +44,7 @@ extension SQLiteStore {
     let error = #expect(throws: StoreError.self) {
       try writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
     }
-    // Any other error would leave the file open.
+    // After any other error the store would keep the file open.
     #expect(error?.description.contains("given up") == true)
   }
 }

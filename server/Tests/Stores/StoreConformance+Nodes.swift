@@ -136,14 +136,14 @@ extension StoreConformance {
     #expect(try bench.look(over)?.match.record.ended == 7)
     #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes are deleted")
     guard bench.store.isShared else { return }
-    // Matches with another live follower are not adopted.
+    // A match that has another live follower is not adopted.
     _ = try bench.heartbeat("b")
     let theirs = bench.begin(6, nodes: ["b"])
     #expect(try bench.adoptOrphans().isEmpty && bench.adoptOrphans("b").isEmpty)
     #expect(try bench.look(theirs)?.nodes == ["b"])
   }
 
-  /// The answer that registered the node as a follower may have been lost.
+  /// If the answer that registered the node as a follower was lost, the node does not know the match.
   @Test(arguments: StoreKind.allCases)
   func `a comparison returns live matches that list the node but are missing in its memory`(kind: StoreKind) throws {
     let bench = try Bench(kind)
@@ -271,7 +271,7 @@ extension StoreConformance {
       }
     }
     let long = String(repeating: "x", count: longestNotification)
-    // Notifications sent before a node listens may be lost.
+    // A notification that is sent before a node listens may be lost. So repeats the first one until both nodes have it.
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
       bench.store.publish([("a", "first"), ("b", "first")])
       usleep(50_000)

@@ -56,7 +56,7 @@ extension StoreConformance {
     guard case .entered(let again) = try bench.resume("r-Ann", as: "g", at: "a") else { throw Bench.Unanswered() }
     #expect(again.generation == 3 && again.before == "b" && again.session.id == "s-Ann")
     #expect(try bench.resume("f", as: "h") == .unknown)
-    // Reports about an earlier connection are ignored.
+    // The store ignores what a node reports about an earlier login of the session.
     _ = try bench.store.answer(.settle(session: "s-Ann", generation: 2))
     _ = try bench.store.answer(.detach(session: "s-Ann", generation: 2))
     guard case .entered(let third) = try bench.resume("r-Ann", as: "h", at: "b") else { throw Bench.Unanswered() }
@@ -136,7 +136,7 @@ extension StoreConformance {
         Issue.record("\(change) was refused")
         return
       }
-      // The store decides when a token expires.
+      // The store sets when a token expires, so this value is taken from its answer.
       let expires = account.tokenExpires
       expected.tokenExpires = expires
       #expect(account == expected && gone == forgotten)
@@ -255,7 +255,7 @@ extension StoreConformance {
     for m in profile.live { try bench.end(m) }
     profile = try #require(try bench.profile(ann.id))
     #expect(profile.live.isEmpty && profile.openings.isEmpty && [later, same[0]].contains(profile.last))
-    // Matches that ended more than a minute ago are history.
+    // A match that ended more than a minute ago is no longer the profile's last match.
     let cid = try bench.player("Cid")
     _ = bench.begin(9, cid.id, ended: try bench.now() - 61_000)
     #expect(try bench.profile(cid.id)?.last == nil)

@@ -24,7 +24,7 @@ extension StoreConformance {
       try bench.tickets() == [
         WaitingTicket(bench.ticket("t2", bob.id, session: "s2", since: time - 50), bob), WaitingTicket(expected, ann),
       ])
-    // The same key from another session of the account is the same request.
+    // The same key from another session of the account is the same request: the new ticket keeps the old one's time.
     let again = bench.ticket("t3", ann.id, session: "s3", key: "k1", since: since + 100)
     #expect(try bench.queue(again) == .waits(since: since))
     #expect(try bench.tickets().map(\.ticket.id) == ["t2", "t3"])

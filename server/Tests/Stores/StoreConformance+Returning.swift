@@ -38,7 +38,7 @@ extension StoreConformance {
       let resumed = try bench.resume("r-Eve", as: "f")
       #expect((resumed == .unknown) == (absence > Bench.lives.guest))
       guard absence > Bench.lives.guest else { continue }
-      // The name is free again.
+      // The name of the deleted guest is free again.
       let again = try bench.guest("Eve").profile.account
       #expect(again.name == guest.name && again.id > ann.id)
     }
@@ -134,7 +134,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a backlog is cleaned in bounded slices`(kind: StoreKind) throws {
+  func `a backlog of expired data is cleaned in bounded slices`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let count = 2 * StoreQuestion.cleanedAtOnce + 10
     let guests = (1...count).map {

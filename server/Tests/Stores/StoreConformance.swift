@@ -95,7 +95,7 @@ import TicTacToe
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // The slower node may get conflicts for later places of the log as well.
+        // The slower node may also get conflicts at later places of the log.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -104,7 +104,7 @@ import TicTacToe
           } else if verdict != .conflict(.log(m)) {
             Issue.record("\(verdict)")
           } else if let length = try? views[i].match(m)?.length, length <= after {
-            // The faster node has not yet filled the place before this one.
+            // The log does not reach this place yet: the faster node must first fill the place before.
             continue
           }
           break
@@ -169,7 +169,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `an account plays one rated match at a time, until its record says that it has ended`(kind: StoreKind) throws {
+  func `an account plays one rated match at a time, until that match's record has an end`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
     let other = try #require(Variant.allCases.first { $0 != .classic })
@@ -228,7 +228,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a code belongs to one open room and finds it or its match`(kind: StoreKind) throws {
+  func `a code belongs to one open room, and finds that room or its match`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     #expect(try bench.place("ABC") == nil)
     let first = bench.begin(1, opener: 1, code: "ABC", created: 10)
@@ -358,7 +358,8 @@ import TicTacToe
     #expect(first.allSatisfy { $0.bodies == Bench.events(1) })
     let rest = try bench.matches(.history(1, before: first.last?.record.ended ?? 0, limit: 20))
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
-    // Matches that ended in the same millisecond share a page, however many: the next page begins before that time.
+    // All matches that ended in the same millisecond are on one page, however many they are: the next page begins before this
+    // millisecond.
     for n in 31...34 { _ = bench.begin(UInt64(n), n % 2 == 0 ? 7 : 9, n % 2 == 0 ? 9 : 7, ended: n == 34 ? 60 : 50) }
     let page = try bench.matches(.history(7, before: .max, limit: 2))
     #expect(page.map(\.record.ended) == [60, 50, 50, 50])

@@ -18,14 +18,14 @@ package struct HistoryChecker: Sendable {
 
   /// The acknowledged commands.
   package var acknowledged: Set<Acknowledged> = []
-  /// The hash that clients saw at each place of each log; two different hashes for a place are a fault.
+  /// The hash that clients saw at each place of each log. Two different hashes for the same place are a fault.
   package var seen: [MatchID: [Int: String]] = [:]
   /// The faults found.
   package var faults: [String] = []
 
   package init() {}
 
-  /// Records that a client was shown an event.
+  /// Records that a client was shown an event with this hash.
   package mutating func saw(_ m: MatchID, seq: Int, hash: String) {
     if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was shown in two versions") }
     seen[m, default: [:]][seq] = hash

@@ -44,7 +44,7 @@ struct MemoryContent {
   var resumes: [SHA256.Digest: String] = [:]
   /// The highest id that any account has or had.
   var lastAccount: Int64 = 0
-  /// Registered names by digest of the address, and the day of these counts.
+  /// The number of names registered from each address (by its digest) on the day `day`.
   var nameCounts: (day: Int64, [SHA256.Digest: Int]) = (0, [:])
   var sessions: [String: Session] = [:]
   var sessionsOf = MemoryIndex<Int64, String>()
@@ -86,7 +86,7 @@ struct MemoryContent {
 
   // MARK: matches
 
-  /// Adds a match to the indexes, or removes it before it changes.
+  /// Adds a match to the indexes if `isNow`; else removes the match, before it changes.
   private mutating func file(_ match: Match, _ isNow: Bool) {
     let record = match.stored.record
     func set<Key, Value>(_ index: inout MemoryIndex<Key, Value>, _ value: Value, _ key: Key?) {
@@ -275,8 +275,8 @@ struct MemoryContent {
     let number = nodes[node]?.number ?? joined
     if number == joined { joined += 1 }
     nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, heartbeat: clock())
-    // If the clock was set back, old heartbeats lie in the future, and a dead node would seem alive for as long as the clock was
-    // set back. So no heartbeat may be later than now.
+    // If the clock is set back, old heartbeats lie in the future, and a dead node would seem alive until the clock reaches them. So a
+    // heartbeat later than now is set to now.
     for (id, other) in nodes where other.heartbeat > clock() + 1000 { nodes[id]?.heartbeat = clock() }
     let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
     return Heartbeat(now: clock(), nodes: living.map(\.record))

@@ -33,7 +33,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
   /// The server's port on 127.0.0.1; empty if it did not start.
   package var port: String { url.split(separator: ":").last?.split(separator: "/").first.map(String.init) ?? "" }
 
-  /// Runs `kill`, `start`, `stop` or `cont`, and returns when done.
+  /// Gives the script the order `kill`, `start`, `stop` or `cont`, and returns when the script has carried it out.
   package func order(_ order: String) throws {
     lock.lock()
     defer { lock.unlock() }
@@ -41,7 +41,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
   }
 
-  /// Starts a standby; returns the URL of whichever server is writable.
+  /// Starts a standby; returns a URL that leads to the writable one of the two servers.
   package func makeStandby() throws -> String {
     lock.lock()
     defer { lock.unlock() }
@@ -66,8 +66,8 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return url + "?options=-csearch_path%3D\(name)%2Cpg_catalog"
   }
 
-  /// Sets the lead of a store's clock over PostgreSQL's. Must first be called before the store is opened, as prepared statements keep the
-  /// function they found.
+  /// Sets by how much a store's clock is ahead of PostgreSQL's. The first call must come before the store is opened, because prepared
+  /// statements keep the function that they found.
   package func setClock(ahead milliseconds: Int64, at url: String) throws {
     try sql(
       """
@@ -76,7 +76,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
       """, at: url)
   }
 
-  /// Gives a schema that has no store yet a clock of its own. The function that is returned sets it, to milliseconds since 1970.
+  /// Gives a schema that has no store yet a clock of its own. The returned function sets this clock, to milliseconds since 1970.
   package func makeClock(at url: String) throws -> @Sendable (Int64) throws -> Void {
     for text in PostgresTestBed.settableClock { try sql(text, at: url) }
     let connection = try PGConnection(try PGAddress(url), setup: [PGStatement(once: "SET synchronous_commit = off")()])
@@ -85,7 +85,8 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return { _ = try connection.run([set(.int($0))], within: 20_000) }
   }
 
-  /// Statements that define a `clock_timestamp` which precedes PostgreSQL's own and adds the interval in the table `clock`.
+  /// Statements that define a function `clock_timestamp`, which hides PostgreSQL's own and adds the interval in the table `clock` to its
+  /// time.
   package static let settableClock = [
     "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
     """

@@ -6,7 +6,7 @@ import TicTacToe
 package func someAccount(_ id: Int64, _ name: String) -> AccountRecord {
   var account = AccountRecord(
     id: id, name: name, guest: id % 2 == 0, token: SHA256.hash(Array(name.utf8)),
-    // In the year 2128.
+    // 5·10¹² ms after 1970 are in the year 2128.
     tokenExpires: 5_000_000_000_000 + id)
   account.rating = .init(value: 1500 + Double(id) / 3, deviation: 200.25, volatility: 0.06)
   account.blocked = [1, 2, id]
