@@ -340,7 +340,7 @@ def visit(name, program, before=""):
     try:
         yield server, enter
         for player in players:
-            # Firefox also logs that the server is unreachable.
+            # Leaves out the error that the server is unreachable, which Firefox logs as well.
             complaints = [line for line in player.page.complaints if "/play" not in line]
             expect(complaints == [], f"{complaints}")
             foreign = [url for url in player.page.asked if url.startswith("http") and not url.startswith(server.url)]

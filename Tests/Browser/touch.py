@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """touch.py BROWSER alina-server: touches the board without a game.
 
-Touches cells by mouse, by another finger and by a key; no cell is taken. The link and the saved file must have the same touches. The link
-opens the piece in another page, and a damaged one changes nothing. In Chromium also touches two cells at once on a phone's screen. Prints
-the first failure in one line and exits 1.
+Touches cells by mouse, by another finger and by a key, which must mark no cell. The link and the saved file must have the same touches. The
+link opens the piece in another page, and a damaged link changes nothing. In Chromium also touches two cells at once on a phone's screen.
+Prints the first failure in one line and exits 1.
 """
 import os
 import re

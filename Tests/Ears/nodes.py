@@ -35,7 +35,7 @@ def impulse(seconds):
 
 
 def peak_near(power, f, within):
-    """The frequency of the spectrum's peak within `within` Hz of f, between bins by a parabola."""
+    """The frequency of the spectrum's peak within `within` Hz of f, interpolated between bins by a parabola."""
     n = 2 * (len(power) - 1)
     lo, hi = int((f - within) * n / RATE), int((f + within) * n / RATE) + 1
     at = lo + int(np.argmax(power[lo:hi]))

@@ -66,7 +66,7 @@ struct MonkeyTests {
         default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
         }
       }
-      // Shows the window before the end, as the inputs may have hidden it.
+      // Shows the window before the script ends, because the inputs may have hidden it.
       lines += ["\(frame + 1) show", "\(frame + 24_000) quit"]
       let script = folder.appendingPathComponent("script-\(part)")
       let raw = folder.appendingPathComponent("sound-\(part).raw")

@@ -75,7 +75,7 @@ final class WindowProgram {
     return URL(fileURLWithPath: folder.path)
   }
 
-  // MARK: - Hands
+  // MARK: - Mouse and keyboard
 
   /// Clicks the middle of a cell of the window at 1280×720.
   func click(cell: Int) throws {
@@ -134,7 +134,7 @@ final class WindowProgram {
     throw TookTooLong(description: "\(key) never came to '\(words)': \(spoken.suffix(20))")
   }
 
-  // MARK: - Ears
+  // MARK: - Spoken lines
 
   /// The lines spoken so far.
   var spoken: [String] {
@@ -175,7 +175,7 @@ final class WindowProgram {
     }
   }
 
-  // MARK: - Eyes
+  // MARK: - Pages and pictures
 
   /// The open page: its name, and the middle and label of each control.
   struct Page {
@@ -262,7 +262,7 @@ final class WindowProgram {
   var isRunning: Bool { process.isRunning }
   var processIdentifier: Int32 { process.pid }
 
-  // MARK: - Ends
+  // MARK: - End of the program
 
   /// Presses Ctrl-Q; returns the exit status.
   func quit(seconds: Double = 20) throws -> Int32 {
@@ -285,7 +285,7 @@ final class WindowProgram {
   /// Runs a tool and returns its output.
   @discardableResult
   static func shell(_ command: String...) throws -> String {
-    // A tool takes longer than this only if it waits for a window that is gone.
+    // A tool takes longer than 20 s only if it waits for a window that is gone.
     let output = try Child.run(command, seconds: 20)
     guard output.status == 0 else {
       throw ToolFailed(description: "\(command.joined(separator: " ")): status \(output.status)")

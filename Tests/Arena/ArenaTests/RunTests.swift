@@ -219,7 +219,7 @@ import TicTacToe
     full.sprt = try SPRT("elo0=-1.5,elo1=3,model=trinomial")
     full.time.clock = 1000
     full.date = "2026.11.21"
-    // Everything except the folder, which the header omits.
+    // Compares everything except the folder, which the header leaves out.
     let read = try RunConfiguration(headerLine: full.headerLine)
     #expect(read.differences(from: full).isEmpty && read.headerLine == full.headerLine)
     full.entrants[0].spec = full.entrants[0].spec.portable

@@ -96,7 +96,7 @@ extension MeetingGraph {
   }
 
   @Test func `the search finds a round whenever one exists, and of several the first in order`() {
-    /// The first round in order, by exhaustive search; `nil` if there is none.
+    /// The round that is first in the order `order`, found by exhaustive search; `nil` if no round is possible.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
       for other in order.dropFirst() where graph.contains(player, other) {

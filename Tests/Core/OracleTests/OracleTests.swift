@@ -209,7 +209,7 @@ import Testing
       fixed += count(.start)
     }
     #expect(fixed / 8 == Facts.int("games_up_to_symmetry_sequence_orbits"))
-    // The number of paths in the graph of positions up to symmetry.
+    // The number of paths from a position to the ends of games, in the graph of positions up to symmetry.
     func paths(_ position: Position) -> Int {
       if position.outcome != nil { return 1 }
       let next = Set(position.legalMoves.map { position.playing($0).canonical.position })

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import ScoreIO
 @testable import Tintinnabuli
 
-/// A game of another variant by the names of its cells.
+/// A game of `variant`, by the names of its cells.
 private func game(_ variant: Variant, _ cells: String) throws -> Game {
   var game = Game(from: VariantState(startOf: variant))
   for name in cells.split(separator: " ") { try game.play(#require(variant.cell(named: name))) }
@@ -26,7 +26,7 @@ private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules
 
 private func moves(_ rendition: Rendition) -> [Bar] { rendition.bars.filter { $0.kind == .move } }
 
-/// The degrees of a bar's M above the lowest tonic, in X's register.
+/// The degrees of M in a bar, counted from the lowest tonic; O's notes are moved to X's register.
 private func degrees(_ bar: Bar) -> [Int] {
   let octaves = rules.manner(of: bar.voice).octaves
   return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }

@@ -109,7 +109,7 @@ private struct WiredBot {
           let asked = try #require(wired.sent.last)
           try wired.say(.err(code, "no"), re: asked.id)
           if code == .draining {
-            // The stopping server closes the connection after its refusal.
+            // The stopping server refuses the request, and then closes the connection.
             try wired.say(.bye(.restart, "restart", retry: 0))
             wired.lose()
             try wired.connect()

@@ -232,7 +232,8 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // Each solved day, and the day and streak saved then; after a westward flight yesterday's board is today's again.
+    // Pairs of a day that is solved, and the day and streak that are then saved. After a westward flight yesterday's board is today's
+    // again.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]

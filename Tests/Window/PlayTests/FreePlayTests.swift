@@ -101,7 +101,7 @@ struct FreePlayTests {
     app.screen.show(.games)
     bench.pass(app)
     #expect(app.screen.pages.games.first?.players == app.screen.text(.touchBoard))
-    // The link opens the piece for review; a damaged one changes nothing and says why.
+    // The link opens the piece for review. A damaged link changes nothing, and a notice says why.
     app.screen.show(.board)
     bench.pass(app)
     app.files.open(words: "f/\(play.link.dropLast())")

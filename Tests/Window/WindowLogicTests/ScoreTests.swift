@@ -30,7 +30,7 @@ extension TableTests {
     window.want(.rematch)
     window.step(.tick)
     #expect(window.state.score == .init(x: 1, o: 0))
-    // A rematch that begins with the same two moves counts as a game of its own.
+    // Each rematch counts as a game of its own, although no move is made in these games.
     window.want(.rematch)
     window.want(.resign)
     window.step(.tick)

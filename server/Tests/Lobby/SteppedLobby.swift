@@ -268,7 +268,7 @@ struct SteppedNodes {
       nodes.append(
         try SteppedLobby(configuration, store: store, clock: clock, node: "node\(i)", seed: UInt64(i + 1)))
     }
-    // Wait until every node knows the others.
+    // Waits until every node knows the others.
     wait(configuration.heartbeatInterval)
   }
 

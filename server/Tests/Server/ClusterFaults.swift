@@ -128,7 +128,7 @@ final class ClusterFaultRun {
       try cluster.order("kill db")
       try await crowd.play(milliseconds: 500)
       try cluster.order("start db")
-      // Measure the time from when the database accepts connections again.
+      // Measures the time from when the database accepts connections again.
       began = MatchClient.now
     case .cut(let refused): try cluster.order("\(refused ? "reject" : "cut") \(node)")
     case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))

@@ -304,7 +304,7 @@ final class Crowd {
 
   @Test(.needs("prlimit")) func `a backup or an export to a full disk ends with one line, and leaves no file`() throws {
     let folder = TemporaryFolder()
-    // Make the archive larger than what a command writes to open the database.
+    // Makes the archive larger than what a command writes to open the database.
     try SQLiteStore.make(folder.path + "/data/matches.sqlite") { store in
       try store.add((1...4000).map { someAccount($0, "p\($0)") })
     }

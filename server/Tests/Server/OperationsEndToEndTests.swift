@@ -49,7 +49,7 @@ import TicTacToe
     let server = ServerChild(folder)
     try server.start(shell: #"exec "$0" "$@" "# + log)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Make the server write to its log: it logs each report.
+    // Makes the server write to its log: it logs each report.
     x.type(#"{"t":"report","id":"r","m":"\#(m)"}"#)
     try x.wait(#""re":"r""#)
     x.move(m, 0, "b2")

@@ -5,7 +5,7 @@ import ServerTestSupport
 @testable import Lobby
 @testable import MatchStore
 
-/// A store with a file or a database, for a soak.
+/// The store of a soak, and the clocks that the simulation sets.
 struct RealStore: Sendable {
   let store: any MatchStore
   let clock: TestClock

@@ -403,7 +403,7 @@ extension StoreArchive {
     struct Stop: Error {}
     #expect(throws: Stop.self) { try StoreArchive.lines(of: path)({ _ in throw Stop() }) }
     #expect { try StoreArchive.lines(of: path + "?")({ _ in }) } throws: { "\($0)".contains("No such file") }
-    // Import an archive that is longer than one piece.
+    // Imports an archive that is longer than one piece.
     let store = MemoryStore()
     try store.add((1...250).map { someAccount($0 * 2 + 1, "player \($0)") })
     var archive: [Substring] = []
@@ -443,7 +443,7 @@ extension StoreArchive {
       #expect { try StoreArchive.load(lines, into: bench.store) } throws: { "\($0)".contains("line 2: ") }
     }
     let lines = text.split(separator: "\n")
-    // Cut the archive at a line's end, and leave out a line in its middle.
+    // Cuts the archive at a line's end, and leaves out a line in its middle.
     for part in [Array(lines.dropLast()), Array(lines[..<2] + lines[3...])] {
       #expect { try StoreArchive.load(part, into: bench.store) } throws: {
         "\($0)".contains("the archive is incomplete")

@@ -156,7 +156,7 @@ extension StoreConformance {
     #expect(abs(expected.tokenExpires - 5000 - (try bench.now())) < 4000)
     try refused(.register(name: "Eve", token: token, lives: 1), .forbidden)
     let other = Bench.digest("other")
-    // Register the name again, as after a lost answer.
+    // Registers the name again, as after a lost answer.
     try changed(.register(name: "Ann", token: other, lives: 5000)) { $0.token = other }
     try changed(.token(other, lives: 1_000_000), of: .name("aNN")) { $0.token = other }
     for on in [true, false] {

@@ -167,7 +167,7 @@ struct MemoryContent {
       guard let record = log.record else { return }
       return put(Match(stored: StoredMatch(record: record, bodies: log.bodies), nodes: Set(log.nodes).sorted()))
     }
-    // Append in place: a copy of the log for each move would cost O(n²) a match.
+    // Appends in place: a copy of the log for each move would cost O(n²) a match.
     matches[log.m]?.stored.bodies += log.bodies
     matches[log.m]?.stored.length += log.bodies.count
     guard let record = log.record, var match = matches[log.m] else { return }
