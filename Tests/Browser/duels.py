@@ -155,7 +155,7 @@ def duel(name, program, other, games):
             elif number:
                 page.press("Rematch")
                 people[1].press("Accept rematch")
-            # One cell may be marked already: a bot with X moves at once.
+            # A bot that has X moves at once, so one cell may be marked already.
             wait("the next board", lambda: all(list(person.cells().values()).count("empty") >= 8 for person in people))
             game(people, chance, server if number % 4 == 1 else None)
             if bot:

@@ -217,7 +217,7 @@ def phone_call(player, server):
     page.until("states()[0] === 'suspended'")
     page.key("m")
     page.until("states()[0] === 'running'")
-    # During a telephone call the sound stops; it returns at the call's end, without a touch.
+    # During a telephone call the sound stops. It returns when the call ends, without a touch.
     page.run("call(true)")
     page.key("ArrowLeft")
     page.key("ArrowLeft")

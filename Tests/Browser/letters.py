@@ -99,7 +99,7 @@ def main(browser, program, folder=None):
         receive(vera, f"{server.url}#/l/{answer.split('/l/')[1]}", {"b2": "X", "a1": "O"})
         picture(vera, "answered")
         expect("Your move" in vera.page.run("document.title") or vera.page.run("document.title") == "Alina", "the title")
-        # The first letter, opened again, is out of date.
+        # Vera opens the first letter again, which is out of date now.
         follow(vera, link)
         vera.hears("This letter is out of date")
         vera.until_cell("a1", "O")

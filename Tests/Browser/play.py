@@ -365,7 +365,7 @@ def main(name, program):
         ben.sees("Share link")
         ben.page.run("location.hash = '#/g/' + %s" % json.dumps(link.split("/g/")[1][:-3]))
         ben.hears("this link is damaged")
-        # A room joined by its link, three games, and a server kill in the second.
+        # Plays three games in a room that is joined by its link. The server is killed in the second game.
         ann.press("Back")
         enter_lobby(ann)
         room = open_room(ann)
@@ -387,7 +387,7 @@ def main(name, program):
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         next_move(ann, ben)
-        # A match from the queue with a spectator.
+        # Plays a match from the queue, with a spectator.
         for player in (ann, ben):
             for what in ("Leave the match", "Time control: unlimited", "Quick match"):
                 player.press(what)

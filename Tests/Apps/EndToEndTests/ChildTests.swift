@@ -11,7 +11,7 @@ import Testing
     let (null, high) = (open("/dev/null", O_RDONLY), Int32(200))
     #expect(dup2(null, high) == high && fcntl(high, F_GETFD) & FD_CLOEXEC == 0)
     defer { for descriptor in [null, high] { close(descriptor) } }
-    // The fourth descriptor belongs to the folder that `ls` reads.
+    // `ls` itself opens the fourth descriptor, to read the folder.
     #expect(try Child.run(["ls", "/proc/self/fd"]).out == "0\n1\n2\n3\n")
   }
 

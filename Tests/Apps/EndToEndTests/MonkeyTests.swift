@@ -120,7 +120,7 @@ struct MonkeyTests {
       try check(desk)
       desk = try WindowProgram(["--size", "480x800"], folder: folder)
     }
-    // The window handles all earlier key presses before it quits, and draws large pictures slowly on a busy machine.
+    // Waits long: before the window quits it handles all earlier key presses, and on a busy machine it draws large pictures slowly.
     let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)
     #expect(status == 0)
     try check(desk)

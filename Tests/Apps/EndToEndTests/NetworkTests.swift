@@ -35,7 +35,7 @@ struct NetworkTests {
     func kill() { process.kill() }
   }
 
-  /// Starts a window at a place of its own on the screen. Started without a server's address, the window finds its running match again by itself.
+  /// Starts a window at a place of its own on the screen. Without a server's address the window must find its running match by itself.
   private func desk(
     _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
   ) throws -> WindowProgram {

@@ -60,7 +60,7 @@ struct RulesTests {
     #expect(try desk.quit() == 0)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
     #expect(record.game.moves.count == 2)
-    // The record names the last valid file.
+    // The record names the rule file as it was when it was last valid.
     #expect(record.scoreRules == Record.ScoreRules(name: "mine.yaml", hash: good.hash))
     let heard = try Recording(rawFloat: raw)
     for moment in [changed, refused] {

@@ -56,7 +56,7 @@ struct WholeGamesTests {
     let desk = try WindowProgram(["--level", "perfect", "--side", "o", "--seed", "3"])
     var focus: Int?
     let record = try desk.play(.o, .worst) { target in
-      // The first arrow shows the focus, initially on the centre.
+      // The first arrow key only shows the focus, which is on the centre at first.
       if focus == nil {
         try desk.press("Down")
         focus = try focusedCell(desk)

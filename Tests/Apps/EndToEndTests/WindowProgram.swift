@@ -161,7 +161,7 @@ final class WindowProgram {
     }
   }
 
-  /// The number of moves the server could not store.
+  /// The number of moves that the server could not store, counted by the notices that the window has spoken.
   var refusals: Int { spoken.count { $0.contains("cannot store this now") } }
 
   /// Waits until the newest saved game has `moves` moves, and returns its record; calls `meanwhile` while waiting.

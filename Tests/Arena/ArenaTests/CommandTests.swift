@@ -197,7 +197,7 @@ import TicTacToe
         ], errors: .pipe)
       #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
       arena.signal(SIGINT)
-      // Without the interrupt this would take an hour.
+      // Without the interrupt the run would take an hour.
       #expect(try arena.wait() == 130)
       let message = String(decoding: arena.errors.readDataToEndOfFile(), as: UTF8.self)
       let fixtures = Support.folder.appending(path: "Fixtures").path
@@ -251,7 +251,7 @@ import TicTacToe
     }
   }
 
-  /// moreutils has a different program of this name.
+  /// The package moreutils has a different program of the same name.
   private static let hasGNUParallel =
     program("parallel").flatMap { try? Child.run([$0, "--version"]) }?.out.hasPrefix("GNU parallel") == true
 

@@ -429,7 +429,7 @@ import TicTacToe
     var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
     let report = try run.play()
     #expect(report.games == 4 && report.forfeits.isEmpty, "\(report.forfeits)")
-    // No wait is needed here: an engine's end includes its descendants' end.
+    // No wait is needed: the run ends an engine together with all processes that the engine has started.
     #expect(Support.processes(marked: mark) == 0)
 
     // Kills the arena alone, or terminates the arena and its guards, as `pkill alina-arena` does.

@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test func `LOS is the closed form of the normal approximation`() {
-    // Without draws the expected LOS is Φ(z), where z is the mean's excess over ½ divided by its standard deviation.
+    // Without draws the expected LOS (likelihood of superiority) is Φ(z), where z is the mean's excess over ½ divided by the mean's
+    // standard deviation.
     for (wins, losses) in [(60, 40), (55, 45), (10, 90), (51, 49)] {
       let n = Double(wins + losses)
       let p = Double(wins) / n
@@ -170,7 +171,7 @@ import Testing
     }
     // A hundred pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    // Simulated matches at either bound are decided wrongly in about 5 of 100 cases.
+    // Of simulated matches at a bound of the test about 5 in 100 are decided wrongly.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {

@@ -138,7 +138,7 @@ import TicTacToe
   @Test func `the window's top level and a review agree with the proof in 97 of 100 late positions`() throws {
     let known = try UltimateValueFile.load()
     let goal = amount("ALINA_PROVED_POSITIONS", quick: 20, all: 1000)
-    // The top level of the window and of the page (docs/arena.md); `levels:6` searches 800 simulations.
+    // The top level of the window and of the page searches this many simulations (docs/arena.md); `levels:6` searches 800.
     let simulations = 200_000
     var review = UltimateReview(Game(from: VariantState(startOf: .ultimate)), value: known, simulations: 10_000)
     var (index, proved, held, agreed) = (0, 0, 0, 0)

@@ -48,7 +48,7 @@ import TicTacToe
     for seed in 0..<6 {
       var letter = try LetterTests.game(.ultimate, plies: 81, seed: UInt64(seed))
       #expect(letter.game.isOver)
-      // The most expensive text: as many bytes as are allowed, in random ideographs.
+      // The text that makes the longest link: as many bytes as are allowed, in random ideographs.
       var random = SplitMix64(seed: UInt64(seed))
       letter.write(
         String(String.UnicodeScalarView((0..<500).compactMap { _ in Unicode.Scalar(0x20000 + random.below(40_000)) })))

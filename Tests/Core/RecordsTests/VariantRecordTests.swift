@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 @Suite("Records of Infinite and Ultimate") struct VariantRecordTests {
-  /// A game of random moves, abandoned after `plies` moves if not over.
+  /// A game of random moves. If it is not over after `plies` moves, the side to move resigns.
   static func randomGame(
     from start: VariantState, _ generator: inout SplitMix64, plies: Int = .max
   ) throws -> Game {

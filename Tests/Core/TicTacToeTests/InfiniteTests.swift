@@ -53,7 +53,7 @@ import Testing
     #expect(ends[.win(.x), default: 0] > ends[.win(.o), default: 0] && ends[.win(.o), default: 0] > games / 10)
   }
 
-  /// Both sides cycle without a line: X over the cells in `x`, O over those in `o`.
+  /// Plays until the end of the game: X cycles over the cells in `x` and O over the cells in `o`, without completing a line.
   private func draw(x: [Int], o: [Int]) -> (outcome: Outcome?, plies: Int) {
     var state = Infinite.start
     for ply in 0..<200 {

@@ -73,7 +73,7 @@ extension Note {
   static func < (a: Note, b: Note) -> Bool { a.pitch < b.pitch }
 }
 
-/// The shortest game whose last bar has a sign.
+/// The shortest game whose last move has the sign `sign`.
 private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: human), at: .zero)

@@ -191,7 +191,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.autoReplyVoices = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
-    // Each listener has heard a different game before.
+    // Each listener has heard another game before, which must make no difference.
     for move in randomGame(Int(seed)).game.variantMoves {
       _ = conductor.handle(.moved(move), at: .milliseconds(Int(seed)))
     }

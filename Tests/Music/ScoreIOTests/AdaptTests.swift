@@ -145,7 +145,7 @@ private func moveRows() throws -> [Row] {
   return rows
 }
 
-/// The facts that do not come from moves.
+/// The rows of the facts that do not come from moves.
 private func otherRows() throws -> [Row] {
   let begun = try game("b2 a1 c1")
   let won = try #require(shortest.games[.win])

@@ -129,7 +129,7 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   try games[0].text.write(toFile: folder + "/one.pgn", atomically: true, encoding: .utf8)
   try (games[1].text + "\n" + games[2].text).write(toFile: folder + "/two.pgn", atomically: true, encoding: .utf8)
   try (games[3].jsonLine + "\n").write(toFile: folder + "/three.jsonl", atomically: true, encoding: .utf8)
-  // Other files beside the games are skipped with a message.
+  // A file beside the games that is not a game is skipped with a message.
   try "Games of the club.\n".write(toFile: folder + "/README.txt", atomically: true, encoding: .utf8)
   try #"{"moves": 3}"#.write(toFile: folder + "/package.json", atomically: true, encoding: .utf8)
   let measured = try run(["measure", folder])

@@ -222,7 +222,7 @@ private struct Shaker: RuleVisitor {
     #expect(lines.contains { $0.hasPrefix("both: no game") })
   }
 
-  /// After a change of the rules: `UPDATE_GOLDENS=1 ./test FuzzTests`.
+  /// After a change of the rules `UPDATE_GOLDENS=1 ./test FuzzTests` writes the table again.
   @Test func `The page about writing a score holds the table of all keys`() throws {
     let path = "\(assets)/../docs/score-rules.md"
     let page = try String(contentsOfFile: path, encoding: .utf8)

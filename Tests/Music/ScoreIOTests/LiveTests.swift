@@ -281,7 +281,7 @@ func `Event lines are played on the sound device as they arrive, and become a MI
     #"{"at": \#(1 + 0.15 * Double(number)), "voice": "\#(number % 2 == 0 ? "first" : "second")", "degree": \#(number * 5 % 11)}"#
   }
   try text.joined(separator: "\n").write(toFile: lines, atomically: true, encoding: .utf8)
-  // SDL's disk driver takes blocks as fast as they come.
+  // SDL's disk driver takes blocks as fast as they come, so that the test need not last as long as the music.
   let played = try Child.run(
     [try #require(command), "live", lines],
     environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw, "SDL_DISKAUDIODELAY": "0"])

@@ -56,7 +56,7 @@ struct LettersTests {
       #expect(bench.files.keys.filter { $0.hasPrefix("data/letters/") }.count == 1)
       #expect(!bench.files.keys.contains { $0.hasSuffix(".pgn") }, "it is kept among the letters only")
     }
-    // An old letter is reported as old, and the piece can be reviewed.
+    // An old letter is reported as old, and changes nothing. The finished piece can be reviewed.
     LettersTests.open(links[1], verasApp, vera)
     #expect(vera.notices.last == verasApp.screen.text(.letterOld))
     #expect(verasApp.screen.model.game.cells.count == 9)

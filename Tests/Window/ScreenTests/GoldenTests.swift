@@ -114,7 +114,7 @@ struct GoldenTests {
     for (number, scene) in GoldenTests.scenes.enumerated() {
       for (index, size) in GoldenTests.sizes.enumerated()
       where runsAll || updates || index == 0 || number % 4 == index {
-        // Colours do not affect the layout, so the other themes are drawn at one size only.
+        // Colours do not affect the layout, so themes other than the first are drawn at one size only.
         for theme in index == 0 && (runsAll || updates) ? Theme.all : [Theme.all[0]] {
           let name = "\(scene.name)-\(theme.name)-\(size.0)x\(size.1)"
           let file = GoldenTests.folder.appendingPathComponent(name + ".png")

@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Screen
 
 @Suite struct TournamentSceneTests {
-  /// A screen that shows the page, and the intents about tournaments that it sends.
+  /// A screen that shows the page of a tournament, and the intents about tournaments that the screen sends.
   private func screen(_ model: TournamentModel?, width: Int = 1_280) -> (screen: RootScreen, log: IntentLog) {
     let screen = Samples.screen()
     let log = IntentLog()

@@ -76,7 +76,7 @@ import TicTacToe
     #expect(window.state.tournament(client: 0)?.isOrganiser == true && window.state.standing == nil)
     #expect(window.want(.tournament(.start)) == [Self.order(.start)])
     #expect(window.want(.tournament(.remove(name: "Ida"))) == [Self.order(.remove, name: "Ida")])
-    // The end is confirmed by a second press.
+    // Only a second press ends the tournament.
     #expect(!window.want(.tournament(.end)).contains(Self.order(.end)))
     #expect(window.want(.tournament(.end)).contains(Self.order(.end)))
   }
@@ -96,7 +96,7 @@ import TicTacToe
     #expect(connects(named.want(.tournament(.open(path: "abc234")))))
     named.online()
     #expect(named.effects.contains(Self.order(.follow)) && !named.effects.contains(Self.order(.enter)))
-    // The organiser's link has a secret.
+    // The organiser's link also has the tournament's secret.
     var organiser = TestWindow()
     organiser.state.preferences.server = "127.0.0.1:4664"
     organiser.want(.tournament(.open(path: "abc234/secret")))

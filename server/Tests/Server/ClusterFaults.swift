@@ -94,7 +94,7 @@ final class ClusterFaultRun {
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
-      // New matches are paired and finished during the fault.
+      // While a fault lasts, new matches must be paired and finished.
       if fault.lasts {
         try await crowd.playOn(4, "\(fault.name), round \(round): the games do not go on while it lasts")
       }
@@ -106,7 +106,7 @@ final class ClusterFaultRun {
     print("| \(fault.name) | \(rounds) | \(matches) | \(middle) ms | \(last) ms |")
   }
 
-  /// For matches that do not continue: their state in the database and at the clients.
+  /// Describes the matches that do not continue: their state in the database and at the clients.
   private func lookInto(_ matches: [MatchID: Int]) throws -> [String] {
     let store = try PostgresStore(try PGAddress(cluster.url))
     defer { store.close() }

@@ -10,7 +10,7 @@ import Testing
 
 /// Additions for the server's tests.
 extension ClusterScript {
-  /// Starts the server under test with limits for many players on one computer: beyond 127.0.0.1, connections are limited by address.
+  /// Starts the server under test. Its limits allow for many players from one address: only 127.0.0.1 is not limited by address.
   convenience init(
     namespaces: Bool = false, environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
   ) throws {

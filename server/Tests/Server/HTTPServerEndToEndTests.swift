@@ -152,7 +152,7 @@ import TicTacToe
     await server.stop()
   }
 
-  /// The socket of a connection: its reader takes one byte of a body when told.
+  /// A connection's socket. Its reader takes one byte of the body at each call of `readOne`.
   private final class SlowSocket: ChannelOutboundHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = ByteBuffer

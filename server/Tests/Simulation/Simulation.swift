@@ -39,7 +39,7 @@ struct Simulation {
     var hasTournament = false
     /// The most virtual milliseconds that may pass in a real millisecond; `nil` for no limit.
     var pace: Double?
-    /// Called at the end of each virtual day, as days can take minutes.
+    /// Called at the end of each virtual day to show progress, because a day can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
     // Each of the next five properties is a part of the design. A test switches one of them off, to show that the checks detect its
     // absence.

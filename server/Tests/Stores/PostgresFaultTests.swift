@@ -9,7 +9,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// Tests of faults of the database, which have a database of their own.
+/// Tests of faults of the database. Most of them use a PostgreSQL server of their own.
 @Suite(.serialized) struct PostgresFaultTests {
   @Test func `of several nodes that store the same move exactly one succeeds, without deadlocks`() throws {
     let bed = PostgresTestBed()

@@ -403,7 +403,7 @@ extension StoreConformance {
     try bench.clean(guests: 6)
     #expect(try bench.store.accounts().count == 7)
     try bench.clean(guests: 4)
-    // Of the guests that are kept, two play and the third is connected.
+    // Guests 0 to 2 must be kept: two of them are in a match, and the third is connected.
     #expect(try bench.store.accounts().map(\.id) == [named.id, early] + guests[..<3])
     #expect(try bench.resume("r-3", as: "f") == .unknown)
     try bench.clean(guests: 0)
