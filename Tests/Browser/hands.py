@@ -81,8 +81,7 @@ def keyboard(player):
         page.key(key)
         said = page.until("keys.at(-1)")
         expect(said == f"{key} true", f"the page is told {said} of {key}")
-    # The page leaves these keys to the browser. The events are synthetic: by real keys the browser would go back or home, open a menu or
-    # print.
+    # The page leaves these keys to the browser. The events are synthetic: real keys would make the browser go back, open a menu or print.
     for left in ("{ key: 'F6' }", "{ key: 'F10', shiftKey: true }", "{ key: 'ContextMenu' }", "{ key: 'ArrowLeft', altKey: true }",
                  "{ key: 'Home', altKey: true }", "{ key: 'p', ctrlKey: true }", "{ key: 'c', ctrlKey: true, shiftKey: true }"):
         expect(page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...{left}, bubbles: true, cancelable: true }}))"),

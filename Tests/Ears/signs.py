@@ -82,8 +82,7 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # Each pair of lists has the measures of bars with the sign, and of bars whose first (for the bell: only) sign is calm, nothing
-    # special.
+    # Each pair: the measures of bars with the sign, and of bars whose first (for the bell: only) sign is calm, nothing special.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

@@ -95,8 +95,7 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // Only the modes that answer late on purpose get a short time for a move. The other modes must fail before a long time is over, on
-    // any machine.
+    // Only the modes that answer late on purpose have a short time for a move. The others must fail before their time is over.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")
@@ -421,8 +420,7 @@ import TicTacToe
 
   @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
   func `processes started by an engine end with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
-    // By `mode` the engine starts processes whose parent ends, that leave its session, or that fork and exit again and again. None may
-    // remain.
+    // By `mode` the engine starts processes whose parent ends, that leave its session, or that fork and exit repeatedly. None may remain.
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)

@@ -117,8 +117,7 @@ import TicTacToe
       func turned(_ result: String) -> String { line.replacing(/"result":"[^"]+"/, with: "\"result\":\"\(result)\"") }
       let others = ["1-0", "0-1", "1/2-1/2"].map(turned).filter { $0 != line }
       for other in others { try refused(unfinished.replacing(line, with: other), "line 5: the game breaks the rules") }
-      // Three lists of moves are refused: one with a repeated cell, one with a move after the end, and a legal game that was not
-      // played.
+      // Three lists of moves are refused: with a repeated cell, with a move after the end, and of a legal game that was not played.
       let moves = try #require(line.firstMatch(of: /"moves":"([a-c1-3]+)"/)).output.1
       for wrong in [moves.prefix(2) + moves.prefix(2), moves + "a1"] {
         try refused(

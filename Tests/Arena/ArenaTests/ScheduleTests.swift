@@ -142,8 +142,7 @@ extension MeetingGraph {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // Players 0 and 2 have 7 + 11½ and 10 + 8½ points. These sums are equal, but the sums of floating-point scores (points / 20) would
-    // differ.
+    // Players 0 and 2 have 7 + 11½ and 10 + 8½ points: equal sums. Sums of floating-point scores (points / 20) would differ.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)

@@ -125,8 +125,7 @@ import Testing
       let weights = counts.map { $0 > 0 ? Double($0) : 1e-3 }
       let total = weights.reduce(0, +)
       let scores = counts.indices.map { Double($0) / Double(counts.count - 1) }
-      /// The log likelihood of the most likely distribution with the given mean. Bisection finds the distribution's Lagrange
-      /// multiplier.
+      /// The log likelihood of the most likely distribution with the given mean; bisection finds its Lagrange multiplier.
       func likeliest(_ mean: Double) -> Double {
         var (low, high) = (-1 / (1 - mean) + 1e-12, 1 / mean - 1e-12)
         func sum(_ t: Double) -> Double {
@@ -156,8 +155,7 @@ import Testing
         let aim = elo / (800 / log(10)) * 2.0.squareRoot()
         var best = -Double.infinity
         for step in 1..<40_000 {
-          // `decided` is the chance of score 0 plus the chance of score 1. The difference of these chances is twice the mean's excess
-          // over ½.
+          // `decided` is the chance of score 0 plus the chance of score 1. Their difference is twice the mean's excess over ½.
           let decided = Double(step) / 40_000
           let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
           let (low, high) = (decided / 2 - mean, decided / 2 + mean)

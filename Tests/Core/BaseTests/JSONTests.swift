@@ -104,8 +104,7 @@ import Testing
       if let theirs { #expect(same(ours, theirs), "\(text)") }
     }
     #expect(accepted > 500, "\(accepted) \(refusedByUsOnly)")
-    // Our reader refuses some texts that Foundation accepts: duplicate names, deep nesting, extensions of JSON. Few of the texts are of
-    // this kind.
+    // Our reader refuses a few texts that Foundation accepts: duplicate names, deep nesting, extensions of JSON.
     #expect(refusedByUsOnly < 300, "\(refusedByUsOnly)")
   }
 

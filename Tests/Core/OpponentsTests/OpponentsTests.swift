@@ -45,8 +45,7 @@ import TicTacToe
   }
 
   @Test func `every player chooses legal moves in every state, with chances that sum to one`() {
-    // 16,167 states (a position and its last move) are reached by a move. The 2,862 finished states are left out, and the start is
-    // added.
+    // Moves reach 16,167 states (a position and its last move). The 2,862 finished states are left out, and the start is added.
     #expect(OpponentsTests.states.count == 16_167 - 2_862 + 1)
     for player in OpponentsTests.everyone {
       for (position, last) in OpponentsTests.states {
@@ -123,7 +122,7 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A level that sees a block may win instead, and a level that sees a fork may win or block: these cells count, too.
+        // A level may win instead of blocking, and win or block instead of making a fork. So the cells of earlier kinds count, too.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

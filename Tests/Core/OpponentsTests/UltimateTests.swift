@@ -95,8 +95,7 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // The new search adds its 100 simulations to the visits of the played move. Only the few visits before the move's node was expanded
-    // are lost.
+    // The new search adds its 100 simulations to the played move's visits; only the visits before the move's node was expanded are lost.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()

@@ -10,8 +10,7 @@ import TicTacToe
 
 @Suite("Free play: touches of the board without a game")
 struct FreePlayTests {
-  /// Touches with random gaps of up to `gap` milliseconds. Half of the touches come at the same time as the touch before, as from several
-  /// fingers.
+  /// Touches with random gaps of up to `gap` milliseconds; half of them come together with the touch before, as from several fingers.
   static func touches(_ count: Int, gap: Int, seed: UInt64) -> [FreePlay.Touch] {
     var generator = SplitMix64(seed: seed)
     var now: Int64 = 0

@@ -84,8 +84,7 @@ func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick 
   return events
 }
 
-/// A random thinking time in seconds: 4·e^z, log-normal with a median of 4 s. The sum of twelve uniform numbers approximates the normal
-/// z.
+/// A random thinking time in seconds: 4·e^z, log-normal with median 4 s. The sum of twelve uniform numbers approximates the normal z.
 func thinkingTime(_ generator: inout SplitMix64) -> Double {
   var sum = 0.0
   for _ in 0..<12 { sum += Double(generator.below(1_000_000)) / 1_000_000 }

@@ -83,8 +83,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes each stroke of the low tonic is followed, a short note (1.05 s) later, by an echo: the cell and the long note of a
-  // move.
+  // After two minutes an echo follows each stroke of the low tonic a short note (1.05 s) later: the cell and the long note of a move.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {

@@ -232,8 +232,7 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // Pairs of a day that is solved, and the day and streak that are then saved. After a westward flight yesterday's board is today's
-    // again.
+    // A day that is solved, and the day and streak that are then saved. After a westward flight yesterday's board is today's again.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]

@@ -169,7 +169,7 @@ struct GoldenTests {
     #expect(!passes(smoothed, .same) && passes(smoothed))
     // A band of the board that is shifted by six pixels is noticed.
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
-    // It is noticed if the first line of text is erased, which leaves paper where its letters were.
+    // The first line of text, replaced by paper, is noticed.
     var wiped = picture
     let paper = picture.pixels[0]
     let words = try #require(
@@ -177,7 +177,7 @@ struct GoldenTests {
       })
     for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
     #expect(!passes(wiped))
-    // It is noticed if the winning line's red has changed to green.
+    // The winning line's red, changed to green, is noticed.
     var green = picture
     for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
       green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255

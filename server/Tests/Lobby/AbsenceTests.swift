@@ -7,8 +7,7 @@ import TicTacToe
 
 /// Tests of players whose node dies or shuts down: their opponents are told, even if messages or answers are lost.
 @Suite struct AbsenceTests {
-  /// A match of two players who have both moved. The connection `lost` is at a node that will die, the connection `kept` at the other
-  /// node.
+  /// A match of two players who have both moved. `lost` is the connection at a node that will die, `kept` the other connection.
   private struct Scene {
     var world: SteppedNodes
     let m: String

@@ -138,8 +138,7 @@ extension SteppedLobby {
       let ids = [world.named("Ann"), world.named("Bob")]
       let resumes = try ids.map { try #require(world.field("resume", of: $0, in: "welcome")) }
       world.type(ids[0], line)
-      // Only the store's answers about the second room are delayed until both players have left. The match of two seeks is stored at
-      // once.
+      // The store's answers about the second room come after both players have left. The match of two seeks is stored at once.
       let isSeek = line.contains("seek")
       if isSeek {
         world.type(ids[1], line)

@@ -7,8 +7,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A lobby driven by hand: the test sends lines, reads lines and moves the clock. The store answers at once, unless a property below
-/// delays it.
+/// A lobby driven by hand: the test sends lines, reads lines and moves the clock. The store answers at once unless told to wait.
 struct SteppedLobby {
   /// The behaviour of the simulated store when it is asked for a change.
   enum Store {

@@ -12,7 +12,7 @@ import TicTacToe
   struct Report: CustomStringConvertible {
     /// For each game of each player: milliseconds from the request for the game to the game's start.
     var waits: [Int] = []
-    /// The same, counted from the moment when somebody other than the last opponent was free.
+    /// For each game of each player: milliseconds from when somebody other than the last opponent was free to the game's start.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0

@@ -89,8 +89,7 @@ final class ClusterFaultRun {
       }
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
       let last = took.max() ?? 0
-      // Only prints a time over the goal of 5 s: how soon a match continues depends on the machine. The test checks that it does
-      // continue.
+      // Only prints a time over the goal of 5 s, which depends on the machine. The test checks that the matches continue.
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
@@ -195,8 +194,7 @@ final class ClusterFaultRun {
     for proxy in databases { try await proxy.stop() }
     let store = try PostgresStore(try PGAddress(cluster.url))
     try crowd.checker.check(store)
-    // Orders matches by the times at which clients saw their ends: the database's clock was set, and suspended nodes store outdated
-    // times.
+    // Orders matches by when clients saw their ends: the database's clock was set, and suspended nodes store outdated times.
     let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     try crowd.checker.checkRatings(store, ends: ends)
     #expect(crowd.checker.faults == [])

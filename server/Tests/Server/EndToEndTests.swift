@@ -78,8 +78,7 @@ import TicTacToe
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     o.client.perform(.move(m, Cell(4)))
-    // The client only checks whose turn it is, not whether the cell is free. So the server refuses the move, and its refusal has the
-    // state.
+    // The client checks only whose turn it is, not whether the cell is free. So the server refuses the move, and sends the state.
     let cell = try await o.wait("the refusal") { if case .moveRejected(m, let cell, _, _) = $0 { cell } else { nil } }
     #expect(cell.text == "b2")
     #expect(o.client.match(m)?.position == x.client.match(m)?.position)

@@ -107,8 +107,7 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    // The engine `together` answers its first move only while a second instance of it computes, too. So at least two games must run at
-    // once.
+    // The engine `together` answers its first move only while a second instance computes, too: two games must run at once.
     let engine = repository.appending(path: "Tests/Arena/ArenaTests/Fixtures/misbehave.py").path
     let bot = try start(
       arena(),

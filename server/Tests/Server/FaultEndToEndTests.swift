@@ -177,8 +177,7 @@ final class Crowd {
     news[m] = MatchClient.now
   }
 
-  /// Disconnects a random half of the players, which then connect to their next node: otherwise most players would gather on one node in
-  /// time.
+  /// Disconnects a random half of the players, which connect to their next node: otherwise most would gather on one node in time.
   func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
 
   func leave() {

@@ -13,8 +13,7 @@ final class RawPeer {
   /// The frames of a WebSocket; `nil` for plain TCP.
   private(set) var frames: WebSocketFrames?
 
-  /// Connects to a port of this computer from the address `from`. With a small `receiveBuffer` the server has to wait as soon as the peer
-  /// does not read.
+  /// Connects to a port of this computer from the address `from`. A small `receiveBuffer` makes a peer that pauses a slow reader at once.
   init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
   {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -123,8 +122,7 @@ final class RawPeer {
     throw CancellationError()
   }
 
-  /// All lines until the server closes the connection, sends nothing for `seconds`, or sends a line for which `isLast` is true. This line
-  /// is left out.
+  /// The lines before the server closes the connection, sends nothing for `seconds`, or sends a line for which `isLast` is true.
   func rest(pause seconds: Double = 1, until isLast: (String) -> Bool = { _ in false }) -> [String] {
     var lines: [String] = []
     while let line = line(within: seconds), !isLast(line) { lines.append(line) }

@@ -28,8 +28,7 @@ struct Watch {
   var bans: [Ban] = []
   /// For each node that lacks events of a match it follows: the length of the match's stored log, and since when events are missing.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// For each player who has not been shown all events of a live match: the length of the match's stored log, and since when events are
-  /// missing.
+  /// For each player who was not shown all events of a live match: the length of the match's stored log, and since when.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// The live matches that no node has loaded, and since when.
   var orphans: [MatchID: Int64] = [:]
@@ -161,8 +160,7 @@ extension Simulation {
     }
   }
 
-  /// Checks that the store's queue and the players who wait at the nodes agree after some time, and that players who seek the same game
-  /// are paired.
+  /// Checks that the store's queue agrees with the players who wait at nodes, and that players who seek the same game are paired.
   private mutating func lookAtQueue() {
     guard case .tickets(let stored)? = store.answer(.tickets) else { return }
     let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.open.values)

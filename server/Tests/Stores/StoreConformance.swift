@@ -358,8 +358,7 @@ import TicTacToe
     #expect(first.allSatisfy { $0.bodies == Bench.events(1) })
     let rest = try bench.matches(.history(1, before: first.last?.record.ended ?? 0, limit: 20))
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
-    // All matches that ended in the same millisecond are on one page, however many they are: the next page begins before this
-    // millisecond.
+    // All matches that ended in the same millisecond are on one page, however many: the next page begins before this millisecond.
     for n in 31...34 { _ = bench.begin(UInt64(n), n % 2 == 0 ? 7 : 9, n % 2 == 0 ? 9 : 7, ended: n == 34 ? 60 : 50) }
     let page = try bench.matches(.history(7, before: .max, limit: 2))
     #expect(page.map(\.record.ended) == [60, 50, 50, 50])

@@ -85,8 +85,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return { _ = try connection.run([set(.int($0))], within: 20_000) }
   }
 
-  /// Statements that define a function `clock_timestamp`, which hides PostgreSQL's own and adds the interval in the table `clock` to its
-  /// time.
+  /// Statements that define a `clock_timestamp` which hides PostgreSQL's own, and adds the interval in the table `clock` to its time.
   package static let settableClock = [
     "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
     """
