@@ -5,7 +5,7 @@ import TicTacToe
 @testable import ClientModel
 
 @Suite struct ClientModelTests {
-  @Test func `a match whose state was refused is requested again`() throws {
+  @Test func `a refused request for the state of a match is sent again at the next event`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     func heard(_ line: String) -> [String] {
       let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }

@@ -13,7 +13,7 @@ final class RawPeer {
   /// The frames of a WebSocket; `nil` for plain TCP.
   private(set) var frames: WebSocketFrames?
 
-  /// Connects to a port of this computer from the address `from`. A small `receiveBuffer` makes a peer that pauses a slow reader at once.
+  /// Connects to a port of this computer from the address `from`. A small `receiveBuffer` is soon full when the peer pauses.
   init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
   {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -464,7 +464,7 @@ extension StoreArchive {
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
     #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
-    // The numbers of guests who are not in the archive occur in its matches, and so are not used again.
+    // The number of a guest who is not in the archive occurs in its matches, and so is not used again.
     #expect(try bench.guest("x").profile.account.id > 3)
     #expect(try bench.adoptOrphans().map(\.match.record.id) == [live.id])
   }
