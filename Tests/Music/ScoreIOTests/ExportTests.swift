@@ -48,7 +48,7 @@ func `The comb filter delays a sound file by the same time at every sample rate`
 
 /// A reader of Standard MIDI Files, written from the specification.
 private struct ReadMIDI {
-  /// A message of a track and its time by the tempos of the first track.
+  /// A message of a track, and its time in seconds by the tempos of the first track.
   struct Message {
     let tick: Int
     let seconds: Double

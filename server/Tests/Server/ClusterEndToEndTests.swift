@@ -129,7 +129,7 @@ final class TestCluster {
     // A player on the stopped node reconnects to another one automatically.
     o.client.perform(.move(m, Cell(0)))
     try await o.move(ply: 1)
-    // A player who reconnects after the move gets it as part of the state.
+    // A player who reconnects after the move gets the move as a part of the state.
     _ = try await x.wait("ply 1, or the board") { event in
       switch event {
       case .state(m): true
