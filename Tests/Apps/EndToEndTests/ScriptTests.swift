@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of the scripts that install, build and check.
 @Suite struct ScriptTests {
-  /// Writes files to a folder, by relative path; those in `bin` are executable.
+  /// Writes files to a folder, by relative path; files in `bin` are executable.
   private func write(_ files: [String: String], in folder: TemporaryFolder) throws {
     for (path, text) in files {
       let file = URL(filePath: folder.path).appending(path: path)
