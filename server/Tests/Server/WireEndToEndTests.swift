@@ -184,8 +184,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.wait(#""t":"state""#)
     // The answers to 240 `help`, of about 600 bytes each, exceed 64 KiB and the kernel's buffers, but not 256 KiB.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
-    // Once X sees O's chat line and the queue has the spectator's seek, the server has read everything that O and the spectator sent
-    // before.
+    // Once X sees O's chat line and the queue has the spectator's seek, the server has read all earlier lines of both.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)
     try x.wait(#""text":"mark""#)
     watcher.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"mark"}"#)
