@@ -229,7 +229,7 @@ package final class SDLPlatform {
     var inputs: [InputEvent] = []
     var event = SDL_Event()
     while SDL_PollEvent(&event) != 0 {
-      notice(event)
+      handle(event)
       inputs += mapping.inputs(for: event)
     }
     for case .visible(let visible) in inputs { isVisible = visible }
@@ -237,7 +237,7 @@ package final class SDLPlatform {
   }
 
   /// Handles events of the window, the renderer, sound devices and controllers.
-  private func notice(_ event: SDL_Event) {
+  private func handle(_ event: SDL_Event) {
     switch SDL_EventType(event.type) {
     case SDL_WINDOWEVENT:
       switch SDL_WindowEventID(UInt32(event.window.event)) {

@@ -46,7 +46,7 @@ final class PageStack {
     pages.append((name, scene))
     chain.add(scene)
     pageChanged(focus: scene.initialFocus)
-    if pages.count > 1 { context.say(scene.title) }
+    if pages.count > 1 { context.announce(scene.title) }
   }
 
   /// Closes the top page unless it is the board.
@@ -56,7 +56,7 @@ final class PageStack {
     if pages.removeLast().name == .review { context.pages.replay = nil }
     relink()
     pageChanged(focus: scene.initialFocus)
-    context.say(scene.title)
+    context.announce(scene.title)
   }
 
   /// Recreates every page, for another language, and keeps the focus.

@@ -213,7 +213,7 @@ package final class RootScreen {
   private func speakChange(from old: BoardModel) {
     guard context.onSpeak != nil else { return }
     let game = context.model.game
-    for index in game.cells.indices.dropFirst(old.game.cells.count) { context.say(context.spokenMove(index)) }
+    for index in game.cells.indices.dropFirst(old.game.cells.count) { context.announce(context.spokenMove(index)) }
     let isNews =
       game != old.game || context.model.isFree != old.isFree || context.model.isThinking != old.isThinking
       || (context.model.resuming == nil) != (old.resuming == nil)
@@ -221,7 +221,7 @@ package final class RootScreen {
     if isNews {
       let status = context.statusText(countsDown: false)
       let words = status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)"
-      if game.cells.count != old.game.cells.count || words != saidStatus { context.say(words) }
+      if game.cells.count != old.game.cells.count || words != saidStatus { context.announce(words) }
       saidStatus = words
     }
   }

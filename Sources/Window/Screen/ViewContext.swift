@@ -80,7 +80,7 @@ final class ViewContext {
   /// Passes answers to the player's questions to a screen reader; if `nil`, `onSpeak` gets the answers.
   var onReply: ((String) -> Void)?
 
-  func say(_ text: String?) {
+  func announce(_ text: String?) {
     if let text, !text.isEmpty { onSpeak?(text) }
   }
 
@@ -115,6 +115,6 @@ extension ViewContext {
     view?.focusChanged(true)
     guard let view else { return }
     for above in view.responders { (above as? Scene)?.focusMoved(to: view) }
-    say(view.accessibilityLabel)
+    announce(view.accessibilityLabel)
   }
 }

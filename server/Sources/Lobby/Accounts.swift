@@ -29,7 +29,7 @@ struct Accounts: Sendable {
     for score in scores { adding[score.account, default: (0, false)].units += 1 }
   }
 
-  mutating func applyScores(_ scores: [AccountScore]) {
+  mutating func endExpecting(_ scores: [AccountScore]) {
     for score in scores {
       adding[score.account]?.units -= 1
       if adding[score.account]?.units == 0 { adding[score.account] = nil }

@@ -18,12 +18,12 @@ enum Request: Sendable {
   indirect case afterReading(Request)
 
   /// Whether the request asks for the state of a match.
-  var isLook: Bool {
+  var asksForState: Bool {
     switch self {
     case .line(let line, _): if case .sync = line.message { true } else { false }
     case .follow: true
     case .room, .caughtUp: false
-    case .afterReading(let request): request.isLook
+    case .afterReading(let request): request.asksForState
     }
   }
 

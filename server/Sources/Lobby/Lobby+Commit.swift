@@ -47,53 +47,49 @@ extension Lobby {
     guard let out = store[unit: number] else { return }
     switch verdict {
     case .applied(let nodes): applied(number, out, nodes)
-    case .unknown:
+    case .unknown, .conflict(.log):
       timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
-      resolveUnknownOutcome(number)
+      readOutcome(of: number)
     case .failed:
       finish(number, out)
       failUnit(out)
-    case .conflict(let conflict):
-      switch conflict {
-      case .log: resolveUnknownOutcome(number)
-      case .rating(let account):
-        ask(.accounts([account])) { lobby, answer in
-          if case .accounts(let found) = answer {
-            lobby.accounts.invalidate(found.map(\.id))
-            lobby.receiveAccounts(found)
-          }
-          guard let out = lobby.store[unit: number] else { return }
-          lobby.finish(number, out)
-          lobby.retry(out)
+    case .conflict(.rating(let account)):
+      ask(.accounts([account])) { lobby, answer in
+        if case .accounts(let found) = answer {
+          lobby.accounts.invalidate(found.map(\.id))
+          lobby.receiveAccounts(found)
         }
-      case .ticket, .key, .purpose, .playing, .code:
-        finish(number, out)
-        refused(out, conflict)
+        guard let out = lobby.store[unit: number] else { return }
+        lobby.finish(number, out)
+        lobby.retry(out)
       }
+    case .conflict(let conflict):
+      finish(number, out)
+      refused(out, conflict)
     }
   }
 
   /// Removes a unit from the units in flight, and from the counts of such units in `accounts`.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
-    accounts.applyScores(out.draft.unit.scores)
+    accounts.endExpecting(out.draft.unit.scores)
   }
 
   /// Reads the log to find out whether a unit with an unknown outcome was applied.
-  mutating func resolveUnknownOutcome(_ number: UInt64) {
+  mutating func readOutcome(of number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
     matches[m]?.noteRequest()
     ask(.match(m)) { lobby, answer in
       if case .match(let found) = answer {
-        lobby.resolveUnknownOutcome(number, found)
+        lobby.decideOutcome(of: number, found)
       } else {
-        lobby.askAgain(.resolveUnknownOutcome(number))
+        lobby.askAgain(.readOutcome(of: number))
       }
     }
   }
 
-  private mutating func resolveUnknownOutcome(_ number: UInt64, _ followed: FollowedMatch?) {
+  private mutating func decideOutcome(of number: UInt64, _ followed: FollowedMatch?) {
     guard let out = store[unit: number] else { return }
     let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
     let bodies = followed?.match.bodies ?? []
@@ -396,7 +392,7 @@ extension Lobby {
       matches[m]?.add(session.id, to: side)
     }
     guard let seated = matches[m] else { return }
-    for side in unknown(in: seated) { checkAbsence(of: side, in: m) }
+    for side in unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
   }
 
   /// Whether a connection's protocol version includes the kind of an event; if not, the connection is sent the state

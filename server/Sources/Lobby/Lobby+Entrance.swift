@@ -93,7 +93,7 @@ extension Lobby {
       // A later login at this node may have resumed the same session meanwhile. The later login has the higher generation, and its
       // connection stays.
       guard known.generation < entered.generation else {
-        return close(id, .replaced, "this session connected again", retry: nil)
+        return close(id, .replaced, Disconnection.resumed.text, retry: nil)
       }
       disconnect(known, .resumed)
     }

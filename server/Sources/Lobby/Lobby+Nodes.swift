@@ -118,7 +118,7 @@ extension Lobby {
   /// After the death of a node, schedules a presence check for each match with a player who is neither recorded as absent nor connected
   /// here: the player may have been connected to the dead node.
   private mutating func checkPresenceElsewhere() {
-    for match in matches.values where !unknown(in: match).isEmpty {
+    for match in matches.values where !unaccountedSides(in: match).isEmpty {
       matches.schedulePresenceCheck(match.id, now.monotonic)
     }
   }
@@ -147,7 +147,7 @@ extension Lobby {
     // Before a match is live, only `recovered` may be logged.
     guard match.state.phase == .live else { return }
     for side in absent where !match.presence[side].isAway { matches[m]?.presence[side].hasLeft = true }
-    if unknown(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }
+    if unaccountedSides(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }
     updatePresence(m)
   }
 

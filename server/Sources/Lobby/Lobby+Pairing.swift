@@ -204,7 +204,7 @@ extension Lobby {
   /// The matchmaker's inputs other than the queue.
   private var pairingContext: Matchmaker.Context {
     .init(
-      now: now.monotonic, accounts: accounts, mostPairs: isDraining ? 0 : store.room(configuration, now.monotonic),
+      now: now.monotonic, accounts: accounts, mostPairs: isDraining ? 0 : store.capacity(configuration, now.monotonic),
       botAfter: Int64(configuration.botAfter), tournaments: tournaments.entries, wall: now.wall)
   }
 

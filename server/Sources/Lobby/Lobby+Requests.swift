@@ -94,7 +94,7 @@ extension Lobby {
   mutating func serve(_ request: Request, _ m: MatchID, _ id: ConnectionID, isRead: Bool = false) {
     if case .afterReading(let request) = request { return serve(request, m, id, isRead: true) }
     guard let session = session(of: id), let account = accounts[session.account], let match = matches[m] else { return }
-    if !isRead, request.isLook, match.state.phase == .open, match.record.opener != account.id {
+    if !isRead, request.asksForState, match.state.phase == .open, match.record.opener != account.id {
       // The account may have joined the room at another node; read the match again first.
       reread(m)
       return wait(.afterReading(request), m, id)

@@ -102,7 +102,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?):
         // The player has disconnected before the match was loaded, so check where the player is.
-        if isThere, request.isLook, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
+        if isThere, request.asksForState, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
         resumeConnection(id) { lobby in
           if isThere {
             lobby.serve(request, m, id)
@@ -130,7 +130,7 @@ extension Lobby {
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
     // The node responsible for an absent player may have died unnoticed; schedule a presence check.
     if let found, let match = matches[m],
-      unknown(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
+      unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
       matches.schedulePresenceCheck(m, now.monotonic, byAll: found.nodes == [node])
     }
@@ -167,7 +167,7 @@ extension Lobby {
 
   /// Refuses a request because the store does not answer.
   mutating func turnAway(_ request: Request, _ id: ConnectionID) {
-    guard request.isLook else { return refuseBusy(id, request.re) }
+    guard request.asksForState else { return refuseBusy(id, request.re) }
     // A client requests the state of its matches only when it connects, so it must connect again.
     close(id, .restart, "the database cannot be reached; come back", retry: 500)
   }

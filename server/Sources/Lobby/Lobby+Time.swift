@@ -95,7 +95,7 @@ extension Lobby {
   }
 
   /// The sides of a match in progress that are neither recorded as absent nor connected here.
-  func unknown(in match: LiveMatch) -> [Player] {
+  func unaccountedSides(in match: LiveMatch) -> [Player] {
     guard [.confirming, .live].contains(match.state.phase) else { return [] }
     return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
   }

@@ -28,7 +28,7 @@ package struct Lobby: Sendable {
     /// Loads a match again for players of this node, after the store has not answered.
     case load(MatchID)
     /// Reads the outcome of a unit again, after the store has not answered.
-    case resolveUnknownOutcome(UInt64)
+    case readOutcome(of: UInt64)
     /// Refuses the requests that wait for a unit whose outcome is still unknown.
     case overdue(UInt64)
     /// Repeats a store command that must succeed, after this many tries.
@@ -149,7 +149,7 @@ package struct Lobby: Sendable {
       timers.set(.compare, at: now.monotonic + configuration.compareEvery)
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
-    case .resolveUnknownOutcome(let number): resolveUnknownOutcome(number)
+    case .readOutcome(of: let number): readOutcome(of: number)
     case .overdue(let number): refuseWaiting(for: number)
     case .retryUntilDone(let question, let tries): retryUntilDone(question, tries: tries)
     }
@@ -185,7 +185,7 @@ package struct Lobby: Sendable {
   /// Whether so much work waits for the store that the lobby accepts no more.
   package var isBusy: Bool { isBusy(at: now.monotonic) }
   /// Whether too much work waits for the store at a monotonic time, which may be later than the last input.
-  package func isBusy(at time: Int64) -> Bool { store.room(configuration, time) == 0 }
+  package func isBusy(at time: Int64) -> Bool { store.capacity(configuration, time) == 0 }
 
   // MARK: sessions and accounts
 

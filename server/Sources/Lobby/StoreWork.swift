@@ -89,7 +89,7 @@ struct StoreWork: Sendable {
   }
 
   /// The number of units that may be submitted now: 0 if too many are in flight, or the oldest unit in flight has waited too long.
-  func room(_ configuration: LobbyConfiguration, _ now: Int64) -> Int {
+  func capacity(_ configuration: LobbyConfiguration, _ now: Int64) -> Int {
     let isLate = first < order.count && now - order[first].at > Int64(configuration.maxWait)
     return isLate ? 0 : max(0, configuration.maxPending + 1 - units.count)
   }

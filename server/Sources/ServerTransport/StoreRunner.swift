@@ -14,13 +14,13 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
 
   /// Questions of one kind that are asked in batches: those that wait for the next batch, and whether a batch is being answered.
-  private struct Line {
+  private struct BatchQueue {
     var waiting: [Question] = []
     var isAsking = false
   }
 
-  /// The name of a line: a lane of a shared store, or `nil` for the writing questions to an unshared store, which share a commit.
-  private typealias LineName = StoreLane?
+  /// The name of such a queue: a lane of a shared store, or `nil` for the writing questions to an unshared store, which share a commit.
+  private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
   private let store: any MatchStore
@@ -42,7 +42,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   private var units: [Unit] = []
   private var isStoring = false
-  private var lines: [LineName: Line] = [:]
+  private var queues: [QueueName: BatchQueue] = [:]
   /// Questions that wait until fewer than `mostAtOnce` are in progress.
   private var waiting = CircularBuffer<Question>()
   private var askedNow = 0
@@ -73,7 +73,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     loop.execute {
       self.isTurnEnding = false
       self.applyUnits()
-      for name in self.lines.keys { self.askTogether(name) }
+      for name in self.queues.keys { self.askTogether(name) }
     }
   }
 
@@ -125,17 +125,17 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  private func join(_ name: LineName, _ question: Question) {
-    lines[name, default: Line()].waiting.append(question)
+  private func join(_ name: QueueName, _ question: Question) {
+    queues[name, default: BatchQueue()].waiting.append(question)
     endTurn()
   }
 
-  private func askTogether(_ name: LineName) {
-    guard let line = lines[name], !line.isAsking, !line.waiting.isEmpty else { return }
-    let some = line.waiting.prefix(StoreRunner.mostTogether)
-    lines[name] = Line(waiting: Array(line.waiting.dropFirst(some.count)), isAsking: true)
+  private func askTogether(_ name: QueueName) {
+    guard let queue = queues[name], !queue.isAsking, !queue.waiting.isEmpty else { return }
+    let some = queue.waiting.prefix(StoreRunner.mostTogether)
+    queues[name] = BatchQueue(waiting: Array(queue.waiting.dropFirst(some.count)), isAsking: true)
     answer(Array(some), on: name == nil ? writes : questions) {
-      self.lines[name]?.isAsking = false
+      self.queues[name]?.isAsking = false
       self.askTogether(name)
     }
   }
@@ -299,7 +299,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Starts no more work from now on.
   func stop() {
     isFinished = true
-    (units, lines, waiting) = ([], [:], [])
+    (units, queues, waiting) = ([], [:], [])
   }
 
   /// Waits for work in progress. May be called from any thread except the loop's.

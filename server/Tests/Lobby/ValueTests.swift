@@ -21,15 +21,15 @@ import TicTacToe
     configuration.maxPending = 1
     var work = StoreWork()
     let unit = StoreWork.Unit(draft: Draft(StoreUnit.Log(m, after: 0, []), []), then: .itself)
-    #expect(work.room(configuration, 0) == 2)
+    #expect(work.capacity(configuration, 0) == 2)
     let first = work.add(unit, 0)
     let second = work.add(unit, 1500)
-    #expect(work.room(configuration, 1500) == 0, "too many")
+    #expect(work.capacity(configuration, 1500) == 0, "too many")
     work.finish(first)
-    #expect(work.room(configuration, 3500) == 1)
-    #expect(work.room(configuration, 3501) == 0, "the second waits for more than 2 s")
+    #expect(work.capacity(configuration, 3500) == 1)
+    #expect(work.capacity(configuration, 3501) == 0, "the second waits for more than 2 s")
     work.finish(second)
-    #expect(work.room(configuration, 9000) == 2 && work.isSettled && work.faults == [])
+    #expect(work.capacity(configuration, 9000) == 2 && work.isSettled && work.faults == [])
   }
 
   @Test func `a matched ticket can be found by its match until its connection seeks again`() throws {

@@ -297,7 +297,7 @@ final class BoardScene: Scene {
     awaitsHint = false
     board.hint = analysis.best
     showStatus(animated: true)
-    context.say("\(context.text(.hint)): \(context.name(analysis.best, of: context.model.game.variant))")
+    context.announce("\(context.text(.hint)): \(context.name(analysis.best, of: context.model.game.variant))")
     context.animator.set(hintTimer, to: 0)
     context.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
       if finished { self.hideHint() }

@@ -209,7 +209,7 @@ final class NetworkScene: PageScene {
     // Announce the news after moving the focus: the announcement of the focused control would otherwise interrupt the news.
     if news != said {
       said = news
-      context.say(said)
+      context.announce(said)
     }
   }
 

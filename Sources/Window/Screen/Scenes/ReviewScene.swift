@@ -76,7 +76,7 @@ final class ReviewScene: Scene {
     ply = clamped
     if isPlaying { send(.replay(fromPly: ply)) }
     show()
-    context.say(comment.text)
+    context.announce(comment.text)
   }
 
   private func show() {

@@ -262,7 +262,7 @@ final class TournamentScene: PageScene {
     relay()
     // Announce a new phase, except the end: a message announces the end on every page.
     if let model, model.phase != .over, before.tournament?.phase != model.phase {
-      context.say(context.status(of: model))
+      context.announce(context.status(of: model))
     }
   }
 

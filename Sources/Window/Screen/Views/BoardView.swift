@@ -345,7 +345,7 @@ final class BoardView: View {
   private func choose(_ board: Square) {
     chosen = board
     approach(animated: true)
-    context.say(context.text(.speakBoard, board.name))
+    context.announce(context.text(.speakBoard, board.name))
     setNeedsDisplay()
   }
 

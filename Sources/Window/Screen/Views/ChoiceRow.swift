@@ -64,7 +64,7 @@ final class ChoiceRow: PageRow {
     context.animator.set(mark, to: 0)
     context.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
     // Announce before `onSelect`, because the choice of another language recreates the page.
-    context.say(accessibilityLabel)
+    context.announce(accessibilityLabel)
     onSelect(index)
   }
 

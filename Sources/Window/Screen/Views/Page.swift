@@ -272,7 +272,7 @@ final class SliderRow: PageRow {
     value = snapped
     setNeedsDisplay()
     onChange(snapped)
-    context.say(accessibilityLabel)
+    context.announce(accessibilityLabel)
   }
 
   override func hover(_ isInside: Bool) {

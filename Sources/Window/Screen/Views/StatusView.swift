@@ -102,7 +102,7 @@ final class NoticeView: View {
       if context.now >= until { (message, self.until) = (nil, nil) }
     } else if let message {
       until = context.now + NoticeView.stay
-      context.say(message.text(in: context.language))
+      context.announce(message.text(in: context.language))
       if presence.value > 0 { setNeedsDisplay() }
       retranslate()
       context.animator.play(
