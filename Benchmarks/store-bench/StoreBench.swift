@@ -256,7 +256,7 @@ import TicTacToe
     )
     print("|---|---|---|---|---|---|---|")
     for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
-      // `share` of the moves per second that batches of 512 would allow.
+      // Moves arrive at this share of the rate at which batches of 512 moves could be stored.
       let rate = share * 512 / (cost.fixed + 512 * cost.each)
       let real = try measure(store, UInt64(50 + i), rate)
       let model = simulate(cost, rate)

@@ -71,9 +71,9 @@ extension ScoreRules {
     public private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
     /// The number of candidates for each bar.
     public var candidates = 12
-    /// The cost of each five-note pattern heard before.
+    /// The additional cost of each five-note pattern that was heard before.
     public var familiar = 12
-    /// The cost of a bar heard before, note for note.
+    /// The additional cost of a bar that repeats an earlier bar note for note.
     public var again = 400
     /// The widest move, in degrees.
     public var widest = 7

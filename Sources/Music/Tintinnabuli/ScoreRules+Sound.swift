@@ -173,7 +173,7 @@ extension ScoreRules {
   public struct Chain: Sendable, Hashable {
     /// The most units of a chain; more would sound muddy.
     public static let most = 4
-    /// The name used by other rules.
+    /// The name by which other rules refer to the chain.
     public var name: String
     /// The level of the result in dB.
     public var level: Double
