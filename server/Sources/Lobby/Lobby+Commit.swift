@@ -133,7 +133,8 @@ extension Lobby {
   /// Folds a stored unit into memory and notifies clients and other nodes.
   private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ following: [MatchID: [NodeID]]) {
     let draft = out.draft
-    // Must run before `finish`: lists accounts re-read while this unit was in flight, whose cached values are ambiguous.
+    // Must run before `finish`, which drops the record of accounts that were read while this unit was in flight. The cached values of the
+    // accounts `unsure` may or may not include the unit's scores.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }

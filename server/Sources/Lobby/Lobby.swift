@@ -31,7 +31,7 @@ package struct Lobby: Sendable {
     case readOutcome(of: UInt64)
     /// Refuses the requests that wait for a unit whose outcome is still unknown.
     case overdue(UInt64)
-    /// Repeats a store command that must succeed, after this many tries.
+    /// Repeats a store command that must succeed in the end; `tries` have failed so far.
     case retryUntilDone(StoreQuestion, tries: Int)
   }
 

@@ -19,7 +19,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// The name of such a queue: a lane of a shared store, or `nil` for the writing questions to an unshared store, which share a commit.
+  /// The name of a `BatchQueue`: a lane of a shared store, or `nil` for the writing questions to an unshared store, which share a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
