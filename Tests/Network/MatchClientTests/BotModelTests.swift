@@ -239,6 +239,14 @@ private struct WiredBot {
     }
   }
 
+  @Test func `a tournament that is full stops a bot that enters, with the server's words`() throws {
+    var bot = BotModel(tournament: "ABC234")
+    let full = "at most 512 players in a tournament"
+    #expect(throws: BotModel.Stopped(reason: "no player of the tournament ABC234: \(full)")) {
+      try bot.receive(.refused(.occupied, full, .tournament(.init(.enter, "ABC234"))), you: nil, at: 0)
+    }
+  }
+
   @Test func `a tournament that is over stops a bot that enters, but not a bot that has played in it`() throws {
     let code = "ABC234"
     func isOver(_ operation: TournamentOrder.Operation) -> ClientEvent {

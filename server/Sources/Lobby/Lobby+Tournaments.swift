@@ -121,8 +121,8 @@ extension Lobby {
         lobby.refuse(id, re, .occupied, "at most \(Tournament.mostEntrants) players in a tournament")
       case .tournament(.removed): lobby.refuse(id, re, .forbidden, "the organiser has removed you from the tournament")
       case .tournament(.noEntrant): lobby.refuse(id, re, .notFound, "the tournament has no such player")
-      case .tournament(.tooLate):
-        lobby.refuse(id, re, .over, order.operation == .start ? "the tournament has started" : "the tournament is over")
+      case .tournament(.hasStarted): lobby.refuse(id, re, .over, "the tournament has started")
+      case .tournament(.isOver): lobby.refuse(id, re, .over, "the tournament is over")
       case .tournament: lobby.refuseTournamentCode(id, re)
       default: lobby.refuseBusy(id, re)
       }

@@ -166,8 +166,7 @@ package enum TournamentResult: Sendable, Hashable {
   case full
   /// The organiser has removed the player.
   case removed
-  /// The tournament is over, or has started already.
-  case tooLate
+  case hasStarted, isOver
   /// The tournament has no such player.
   case noEntrant
 }
@@ -223,7 +222,7 @@ extension TournamentRows {
     guard var record = try tournament(code) else { return .unknown }
     let time = try now()
     var all = try entrants(of: code)
-    guard time < record.closes else { return .tooLate }
+    guard time < record.closes else { return .isOver }
     func isMeant(_ entrant: Entrant) -> Bool {
       switch change {
       case .enter(let account), .status(let account, _): entrant.account == account
@@ -234,7 +233,7 @@ extension TournamentRows {
     let i = all.firstIndex(where: isMeant)
     switch change {
     case .begin(let delay):
-      guard record.begins.map({ time < $0 }) ?? true else { return .tooLate }
+      guard record.begins.map({ time < $0 }) ?? true else { return .hasStarted }
       record.begins = time + delay
       record.ends = time + delay + Int64(record.terms.minutes) * 60_000
     case .end:

@@ -171,7 +171,14 @@ import TicTacToe
       }
     }
     let late = enter(&world, "Late", code)
-    #expect(world.heardAny(late, #""code":"occupied","msg":"at most 512 players in a tournament""#))
+    // The refusal is one line, for a program and for a person who types the command.
+    for _ in 0..<2 {
+      let refusals = world.heard(late).filter { $0.contains(#""t":"err""#) }
+      #expect(refusals.count == 1)
+      let words = #""code":"occupied","msg":"at most 512 players in a tournament""#
+      #expect(refusals.first?.contains(words) == true)
+      world.type(late, "enter \(code)")
+    }
     for status in [TournamentRow.Status.left, .playing] {
       let answer = try world.store.answer(.changeTournament(code, .status(account: 1_000_001, status)))
       if case .tournament(.found) = answer { continue }
@@ -287,6 +294,8 @@ import TicTacToe
     }
     #expect(refusal("enter AAAAAA", of: bob)?.contains(#""code":"code","msg":"no tournament has this code""#) == true)
     #expect(try table(world, code).isEmpty)
+    let start = order("start", code, Self.secret)
+    #expect(refusal(start, of: teacher)?.contains("the tournament is over") == true)
   }
 
   @Test func `a table that arrives late does not replace a later one`() throws {

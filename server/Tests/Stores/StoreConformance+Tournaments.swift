@@ -101,10 +101,10 @@ extension StoreConformance {
     #expect(record.phase(at: begins + 600_000, running: 1) == .ending)
     #expect(record.phase(at: begins + 600_000, running: 0) == .over)
     try bench.wait(60_000)
-    #expect(try bench.change("K3X9QF", .begin(delay: 0)) == .tooLate)
+    #expect(try bench.change("K3X9QF", .begin(delay: 0)) == .hasStarted)
     guard case .found = try bench.change("K3X9QF", .end) else { throw Bench.Unanswered() }
-    #expect(try bench.change("K3X9QF", .end) == .tooLate)
-    #expect(try bench.change("K3X9QF", .enter(account: bob.id)) == .tooLate)
+    #expect(try bench.change("K3X9QF", .end) == .isOver)
+    #expect(try bench.change("K3X9QF", .enter(account: bob.id)) == .isOver)
   }
 
   @Test(arguments: StoreKind.allCases)
