@@ -30,7 +30,7 @@ package struct Adjudication: Sendable, Hashable {
 
   /// The result of a game of Ultimate that ends without a line of three won boards.
   package enum Ending: String, Sendable, CaseIterable {
-    /// The game is drawn, as its rules say.
+    /// The game is drawn, as in the rules of Ultimate.
     case rules
     /// The side that has won more boards wins, as on CodinGame.
     case boards

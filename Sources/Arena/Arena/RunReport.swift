@@ -28,7 +28,7 @@ package struct RunReport: Sendable {
   package var configuration: RunConfiguration
   /// The results of each pairing, in the order in which the pairings first met.
   package internal(set) var results: [Result] = []
-  /// The games played, including those of a resumed file.
+  /// The number of games played, including those of a resumed file.
   package internal(set) var games = 0
   /// The number of games that a resumed file contained.
   package internal(set) var resumedGames = 0

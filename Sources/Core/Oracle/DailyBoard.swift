@@ -60,7 +60,7 @@ package struct DailyBoard: Sendable, Hashable {
     outcome == .win(state.turn) || goal == .hold && outcome == .draw
   }
 
-  /// A random board with all six marks on which a single move wins, in exactly `moves` moves of the winner.
+  /// A random board with all six marks on which exactly one move wins; the winner needs `moves` moves, this move included.
   static func infinite(moves: Int, using random: inout SplitMix64) -> VariantState {
     let table = InfiniteTable.shared
     while true {
@@ -79,7 +79,8 @@ package struct DailyBoard: Sendable, Hashable {
     }
   }
 
-  /// A position of a random game in which a single move forces a win in two moves, and no move wins at once.
+  /// A position of a random game in which no move wins at once, and in which exactly one move makes sure that its side wins with the
+  /// next move, after any reply.
   static func ultimate(using random: inout SplitMix64) -> Ultimate.State {
     while true {
       var states = [Ultimate.start]

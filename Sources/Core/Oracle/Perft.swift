@@ -2,13 +2,13 @@ import TicTacToe
 
 /// Counts of the game tree from a position to a depth.
 package struct Perft: Sendable, Hashable {
-  /// Nodes by ply, with the start at index 0.
+  /// By ply, the number of nodes, with the start at index 0.
   package private(set) var nodes: [Int]
-  /// Games won by X, by their last ply.
+  /// By last ply, the number of games won by X.
   package private(set) var xWins: [Int]
-  /// Games won by O, by their last ply.
+  /// By last ply, the number of games won by O.
   package private(set) var oWins: [Int]
-  /// Drawn games, by their last ply.
+  /// By last ply, the number of drawn games.
   package private(set) var draws: [Int]
 
   /// The number of all nodes.

@@ -8,7 +8,7 @@ package struct BoardFacts: Sendable, Hashable {
   /// The cells that may be marked.
   package let allowed: MoveSet
   package let last: Cell?
-  /// The mark that the next move removes.
+  /// In Infinite, the mark that the next move removes; `nil` if that move removes none.
   package let oldestMark: Cell?
   /// The completed lines of a won 3×3 board.
   package let lines: [MoveSet]
