@@ -104,9 +104,7 @@ export function makeDrawing(canvas, memory) {
     },
     textMake(pointer, count, size, flags, spacing) {
       const bytes = new Uint8Array(memory().buffer, pointer, count);
-      const plain = decoder.decode(bytes.slice());
-      // A canvas cannot select lining figures, so our fonts have them at private code points.
-      const words = flags & 4 ? plain.replace(/[0-9%]/g, (c) => String.fromCharCode(0xe040 + "0123456789%".indexOf(c))) : plain;
+      const words = decoder.decode(bytes.slice());
       const text = { words, look: {
         worn: `${size} ${flags} ${spacing}`, font: `${flags & 1 ? "italic " : ""}${size}px "EB Garamond", serif`,
         fontVariantCaps: flags & 2 ? "all-small-caps" : "normal", letterSpacing: `${spacing}px`, fontKerning: "normal",

@@ -14,9 +14,9 @@ extension RootScreen {
     theme.sheet.fill(surface)
     let canvas = Canvas(surface)
     func line(_ text: String, _ size: Double, baseline: Double, _ color: Color, italic: Bool = false) {
-      let style = TextStyle(size, italic: italic, lining: true)
+      let style = TextStyle(size, italic: italic)
       let width = context.typeface.block(text, style).width
-      let fitting = TextStyle(size * min(1, side * 0.88 / width), italic: italic, lining: true)
+      let fitting = TextStyle(size * min(1, side * 0.88 / width), italic: italic)
       canvas.text(text, fitting, context.typeface, x: middle, baseline: baseline, alignment: .center, color)
     }
     line(card.title, 1.15 * em, baseline: 2.2 * em, theme.faintInk, italic: true)

@@ -353,6 +353,19 @@ struct FieldTests {
     #expect(typeface.missingGlyphs(in: text, withFallback: true) <= typeface.missingGlyphs(in: text))
     #expect(typeface.block("Ida שלום", TextStyle(20)).width > typeface.block("Ida ", TextStyle(20)).width)
   }
+
+  @Test("zero and one are as high as capitals, so that they do not look like o and I", arguments: [false, true])
+  func figures(italic: Bool) {
+    let typeface = Typeface()
+    func height(_ text: String) -> Int {
+      let buffer = PixelBuffer(width: 100, height: 100)
+      Canvas(buffer.bitmap).text(
+        text, TextStyle(80, italic: italic), typeface, x: 10, baseline: 80, Color(hex: 0xFFFFFF))
+      let pixels = buffer.bitmap
+      return (0..<100).count { y in (0..<100).contains { pixels.pixels[y * pixels.stride + $0] & 0xFF > 128 } }
+    }
+    for figure in ["0", "1"] { #expect(abs(height(figure) - height("H")) <= 4, "\(figure): \(height(figure))") }
+  }
 }
 
 extension RootScreen {

@@ -7,16 +7,13 @@ struct TextStyle: Sendable, Hashable {
   var isSmallCaps = false
   /// Extra space between letters in em.
   var tracking = 0.0
-  /// Whether figures are all as high as capitals (lining), as in tables, instead of old-style.
-  var hasLiningFigures = false
 
-  init(_ size: Double, italic: Bool = false, smallCaps: Bool = false, tracking: Double = 0, lining: Bool = false) {
+  init(_ size: Double, italic: Bool = false, smallCaps: Bool = false, tracking: Double = 0) {
     // Round to quarter pixels, so that cached layouts can be used again while a window is resized.
     self.size = (size * 4).rounded() / 4
     isItalic = italic
     isSmallCaps = smallCaps
     self.tracking = tracking
-    hasLiningFigures = lining
   }
 }
 

@@ -53,7 +53,7 @@ final class LetterScene: PageScene {
     let model = context.model.letter
     words = FieldRow(context: context, .letterWords, text: model?.words ?? "", limit: 80) { .letter(.write($0)) }
     name = FieldRow(context: context, .yourName, text: context.settings.name, limit: 20) { .letter(.sign($0)) }
-    link = TextRow(context: context, "", lining: true)
+    link = TextRow(context: context, "")
     super.init(context: context)
     link.alignment = .center
     setFooter([(.letters, .show(.letters)), (.back, .show(.board))])

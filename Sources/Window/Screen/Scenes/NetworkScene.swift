@@ -142,14 +142,14 @@ final class NetworkScene: PageScene {
     let time = network.waited.map { " " + PlayersView.minutes($0) } ?? ""
     let count = network.matches.count
     return [
-      TextRow(context: context, context.text(.queued) + time, italic: true, lining: true),
+      TextRow(context: context, context.text(.queued) + time, italic: true),
       count == 0 ? line(.noMatches) : TextRow(context: context, "\(context.text(.matches)): \(count)", italic: true),
     ]
   }
 
   private func roomRows(_ code: String, _ network: NetworkModel) -> [PageRow] {
     func centred(_ text: String, size: Double = 1, faint: Bool = true) -> TextRow {
-      let row = TextRow(context: context, text, faint: faint, lining: true, size: size)
+      let row = TextRow(context: context, text, faint: faint, size: size)
       row.alignment = .center
       return row
     }
@@ -162,7 +162,7 @@ final class NetworkScene: PageScene {
       if let picture = QRCode(link) { rows.append(QRRow(context: context, picture)) }
     }
     if let host = network.hostAddress {
-      rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
+      rows.append(TextRow(context: context, context.text(.hostIs) + " " + host))
     }
     return rows + [game, roomClock]
   }

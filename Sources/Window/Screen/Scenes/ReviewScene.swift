@@ -32,8 +32,8 @@ final class ReviewScene: Scene {
     staff = StaffView(context: context)
     scrubber = ScrubberView(context: context, marks: steps.map { $0.move.mover })
     notes = ScrollView(context: context)
-    comment = TextRow(context: context, "", faint: false, lining: true, size: 1.15, gap: 0.5)
-    summary = TextRow(context: context, "", italic: true, lining: true)
+    comment = TextRow(context: context, "", faint: false, size: 1.15, gap: 0.5)
+    summary = TextRow(context: context, "", italic: true)
     super.init(context: context)
     staff.source = { [unowned(unsafe) self] in (self.replay.bars, context.pages.replay?.soundNow ?? restingMoment) }
     staff.key = { [unowned(unsafe) self] in self.replay.scale }

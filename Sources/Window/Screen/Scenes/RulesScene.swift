@@ -89,7 +89,7 @@ final class PicturesRow: PageRow {
     let side = isBroad ? (width - 2 * gap) / 3 : min(width * 0.42, 11 * em)
     for (index, picture) in pictures.enumerated() {
       let text = context.text(picture.phrase)
-      let style = TextStyle(em, lining: true)
+      let style = TextStyle(em)
       if isBroad {
         let left = x + Double(index) * (side + gap)
         let block = context.typeface.block(text, style, width: side)

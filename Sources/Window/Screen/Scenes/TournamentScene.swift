@@ -61,7 +61,7 @@ final class TournamentScene: PageScene {
         $0 == 0 ? context.text(.tournamentByHand) : context.text(.tournamentInMinutes, "\($0)")
       }, selected: 0)
     side = ScrollView(context: context)
-    time = TextRow(context: context, "", faint: false, lining: true, size: 1.4)
+    time = TextRow(context: context, "", faint: false, size: 1.4)
     super.init(context: context)
     add(side)
     game.onSelect = { [unowned(unsafe) self] in
@@ -83,7 +83,7 @@ final class TournamentScene: PageScene {
   // MARK: Rows
 
   private func text(_ text: String, size: Double = 1, faint: Bool = true, isCentred: Bool = false) -> TextRow {
-    let row = TextRow(context: context, text, faint: faint, lining: true, size: size)
+    let row = TextRow(context: context, text, faint: faint, size: size)
     if isCentred { row.alignment = .center }
     return row
   }
@@ -340,7 +340,7 @@ final class StandingRow: PressableRow {
   override func draw(_ canvas: Canvas) {
     let unit = em * size
     let baseline = frame.midY + unit * 0.33
-    let style = TextStyle(unit * 1.05, lining: true)
+    let style = TextStyle(unit * 1.05)
     if row.isMine {
       canvas.fill(Rect(frame.x, frame.y + unit * 0.3, unit * 0.14, frame.height - unit * 0.6), theme.accent)
     }

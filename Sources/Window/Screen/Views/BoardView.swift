@@ -246,7 +246,7 @@ final class BoardView: View {
     case .estimated(let share):
       let size = min(em, box.width * 0.34)
       canvas.text(
-        "\(Int((share * 100).rounded()))", TextStyle(size, italic: true, lining: true), context.typeface, x: box.midX,
+        "\(Int((share * 100).rounded()))", TextStyle(size, italic: true), context.typeface, x: box.midX,
         baseline: box.midY + size * 0.3, alignment: .center, theme.faintInk)
     case .exact(let value, let plies):
       let isNarrow = plies == nil
@@ -264,7 +264,7 @@ final class BoardView: View {
       canvas.stroke(Path.ellipse(at, radius, radius), width: max(1, size * 0.08), theme.ink)
       guard let plies else { return }
       canvas.text(
-        context.words(for: value, in: plies), TextStyle(size, italic: true, lining: true), context.typeface,
+        context.words(for: value, in: plies), TextStyle(size, italic: true), context.typeface,
         x: box.midX,
         baseline: box.y + box.height * 0.15 + size * 1.35, alignment: .center, theme.faintInk)
     }
@@ -278,7 +278,7 @@ final class BoardView: View {
     if count > 10 {
       canvas.fill(Path.ellipse(Point(cell.midX - radius * 3, y), radius, radius), theme.line)
       canvas.text(
-        "× \(count)", TextStyle(cell.width * 0.12, lining: true), context.typeface, x: cell.midX - radius,
+        "× \(count)", TextStyle(cell.width * 0.12), context.typeface, x: cell.midX - radius,
         baseline: y + cell.width * 0.04, theme.faintInk)
       return
     }

@@ -33,7 +33,7 @@ final class TallyRow: PageRow {
     }
     let numbers = "\(tally.wins) · \(tally.draws) · \(tally.losses)"
     canvas.text(
-      numbers, TextStyle(em, lining: true), context.typeface, x: frame.maxX, baseline: baseline, alignment: .right,
+      numbers, TextStyle(em), context.typeface, x: frame.maxX, baseline: baseline, alignment: .right,
       theme.faintInk)
     let room = frame.width - nameWidth - em * 5.2
     guard room > em else { return }
@@ -99,7 +99,7 @@ final class OpeningsRow: PageRow {
       let x = frame.x + Double(square.column) * w
       let y = frame.y + Double(square.row) * h
       canvas.text(
-        "\(tally.games)", TextStyle(em, lining: true), context.typeface, x: x + w / 2, baseline: y + h * 0.48,
+        "\(tally.games)", TextStyle(em), context.typeface, x: x + w / 2, baseline: y + h * 0.48,
         alignment: .center, theme.ink)
       let bar = Rect(x + w * 0.14, y + h * 0.62, 0, h * 0.18)
       canvas.stackedBar(tally, from: bar, unit: w * 0.72 / Double(tally.games), context)

@@ -148,7 +148,7 @@ final class FieldRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let style = TextStyle(em * 1.12, lining: true)
+    let style = TextStyle(em * 1.12)
     let baseline = frame.y + em * 2.4
     drawCaption(caption, canvas)
     canvas.saved {

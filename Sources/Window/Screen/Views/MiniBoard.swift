@@ -46,7 +46,7 @@ extension ViewContext {
     let geometry = BoardGeometry(variant: variant, square: box)
     let side = variant.side
     let cell = geometry.place(of: Cell(0)).width
-    let style = TextStyle(min(metrics.em * 0.85, cell * (side == 3 ? 0.14 : 0.3)), italic: true, lining: true)
+    let style = TextStyle(min(metrics.em * 0.85, cell * (side == 3 ? 0.14 : 0.3)), italic: true)
     guard box.width > 7 * metrics.em else { return }
     let margin = side == 3 ? style.size * 0.35 : 0
     for i in 0..<side {

@@ -199,19 +199,16 @@ final class TextRow: PageRow {
   }
   private let isItalic: Bool
   private let isFaint: Bool
-  /// Whether figures are lining, as for cell names: an old-style 1 in a1 looks like an I.
-  private let isLining: Bool
   var size: Double
   var alignment = TextAlignment.left
   /// Other texts that the row may show: the row is as high as the highest of them, so that a change of text moves no other row.
   var others: [String] = []
 
   init(
-    context: ViewContext, _ text: String, italic: Bool = false, faint: Bool = true, lining: Bool = false,
-    size: Double = 1, gap: Double = 1
+    context: ViewContext, _ text: String, italic: Bool = false, faint: Bool = true, size: Double = 1, gap: Double = 1
   ) {
     self.text = text
-    (isItalic, isFaint, isLining, self.size) = (italic, faint, lining, size)
+    (isItalic, isFaint, self.size) = (italic, faint, size)
     super.init(context: context)
     gapAfter = gap
   }
@@ -220,7 +217,7 @@ final class TextRow: PageRow {
 
   private func block(_ text: String, _ width: Double) -> Typeface.Block {
     context.typeface.block(
-      text, TextStyle(em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment
+      text, TextStyle(em * size, italic: isItalic), width: width, alignment: alignment
     )
   }
 
@@ -306,7 +303,7 @@ final class SliderRow: PageRow {
     let grow = em * (isHovered || showsFocus ? 0.62 : 0.54)
     canvas.fill(Glyphs.blackHead.scaled(grow, grow).moved(x, t.y), showsFocus ? theme.accent : theme.ink)
     canvas.text(
-      describe(value), TextStyle(em, lining: true), context.typeface, x: frame.maxX, baseline: t.y + em * 0.34,
+      describe(value), TextStyle(em), context.typeface, x: frame.maxX, baseline: t.y + em * 0.34,
       alignment: .right, theme.ink)
   }
 }

@@ -58,7 +58,7 @@ final class ContentsRow: PressableRow {
     let baseline = frame.y + (frame.height - height(frame.width)) / 2 + em * 1.46
     if let subtitle {
       canvas.text(
-        subtitle, TextStyle(em * 0.8, italic: true, lining: true), context.typeface, x: frame.x,
+        subtitle, TextStyle(em * 0.8, italic: true), context.typeface, x: frame.x,
         baseline: baseline + em, theme.faintInk)
     }
     canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink)

@@ -324,7 +324,7 @@ final class StaffView: View {
       let (octaves, y) = bassPlace(note)
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
-      let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
+      let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true))
       // The label is below the note head, because the next note may be beside the head; the label of a very low head is beside this head.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
@@ -374,7 +374,7 @@ final class StaffView: View {
   private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0
-    let number = context.typeface.block(abs(shift) == 14 ? "15" : "8", TextStyle(size, italic: true, lining: true))
+    let number = context.typeface.block(abs(shift) == 14 ? "15" : "8", TextStyle(size, italic: true))
     let suffix = shift > 0 ? "vb" : shift == -14 ? "ma" : "va"
     let ending = context.typeface.block(suffix, TextStyle(size * 0.66, italic: true))
     let (x, y) = (place.x, place.y)

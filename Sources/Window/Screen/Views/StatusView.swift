@@ -33,9 +33,9 @@ final class StatusView: View {
     let (main, detail, isLarge) = text
     guard opacity > 0, !main.isEmpty else { return }
     func fitted(_ text: String, _ size: Double, italic: Bool, room: Double) -> Typeface.Block {
-      let block = context.typeface.block(text, TextStyle(size, italic: italic, lining: true))
+      let block = context.typeface.block(text, TextStyle(size, italic: italic))
       guard block.width > room else { return block }
-      return context.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic, lining: true))
+      return context.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic))
     }
     if isBeside {
       let block = fitted(main, em * (isLarge ? 2.1 : 1.6), italic: false, room: frame.width)
@@ -51,14 +51,14 @@ final class StatusView: View {
     }
     let gap = em * 0.7
     var size = em * (isLarge ? 1.9 : 1.5)
-    var block = context.typeface.block(main, TextStyle(size, lining: true))
-    var second = context.typeface.block(detail, TextStyle(em * 1.05, italic: true, lining: true))
+    var block = context.typeface.block(main, TextStyle(size))
+    var second = context.typeface.block(detail, TextStyle(em * 1.05, italic: true))
     var width = block.width + (detail.isEmpty ? 0 : gap + second.width)
     if width > frame.width {
       let k = max(0.45, frame.width / width)
       size *= k
-      block = context.typeface.block(main, TextStyle(size, lining: true))
-      second = context.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true, lining: true))
+      block = context.typeface.block(main, TextStyle(size))
+      second = context.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true))
       width = block.width + (detail.isEmpty ? 0 : gap * k + second.width)
     }
     let x = frame.midX - width / 2
@@ -211,8 +211,8 @@ final class PlayersView: View {
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
     // Lining figures, because an old-style 0 or 1 beside a name looks like an o or an I.
-    let style = TextStyle(em, italic: true, lining: true)
-    let clock = TextStyle(em * 1.1, lining: true)
+    let style = TextStyle(em, italic: true)
+    let clock = TextStyle(em * 1.1)
     func write(_ block: Typeface.Block, x: Double, baseline: Double, isActive: Bool) {
       canvas.draw(block, at: Point(x, baseline - block.baseline), isActive ? theme.ink : theme.faintInk)
       guard isActive else { return }
@@ -237,7 +237,7 @@ final class PlayersView: View {
     parts.insert("   ·   ", at: 1)
     let width = context.typeface.block(parts.joined(), style).width
     let fitting =
-      width > frame.width ? TextStyle(em * max(0.6, frame.width / width), italic: true, lining: true) : style
+      width > frame.width ? TextStyle(em * max(0.6, frame.width / width), italic: true) : style
     let blocks = parts.map { context.typeface.block($0, fitting) }
     var x = frame.midX - blocks.reduce(0) { $0 + $1.width } / 2
     for (index, block) in blocks.enumerated() {

@@ -236,10 +236,10 @@ class Scene: View {
   /// Draws a centred heading, scaled down if too wide.
   final func drawHeading(_ text: String, size: Double, baseline: Double, on canvas: Canvas) {
     let m = context.metrics
-    let width = context.typeface.block(text, TextStyle(size, lining: true)).width
+    let width = context.typeface.block(text, TextStyle(size)).width
     let fitting = min(size, size * (m.bounds.width - 2 * m.margin) / max(1, width))
     canvas.text(
-      text, TextStyle(fitting, lining: true), context.typeface, x: m.bounds.midX, baseline: baseline,
+      text, TextStyle(fitting), context.typeface, x: m.bounds.midX, baseline: baseline,
       alignment: .center, theme.ink)
   }
 

@@ -13,7 +13,7 @@ final class Typeface {
 
     init(_ text: String, _ style: TextStyle) {
       var text = text
-      let flags: Int32 = (style.isItalic ? 1 : 0) | (style.isSmallCaps ? 2 : 0) | (style.hasLiningFigures ? 4 : 0)
+      let flags: Int32 = (style.isItalic ? 1 : 0) | (style.isSmallCaps ? 2 : 0)
       id = text.withUTF8 {
         textMake($0.baseAddress, Int32($0.count), style.size, flags, style.tracking * style.size)
       }
