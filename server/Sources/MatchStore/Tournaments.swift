@@ -152,7 +152,7 @@ package enum TournamentChange: Sendable, Hashable {
   /// Starts the tournament in `delay` milliseconds.
   case begin(delay: Int64)
   case end
-  /// Removes the player of this name (`true`), or sets the status of the player back to playing (`false`).
+  /// Removes the player of this name (`true`), or lets a removed player in again (`false`).
   case remove(name: String, Bool)
 }
 
@@ -253,7 +253,7 @@ extension TournamentRows {
       try set(status, &all[i], code)
     case .remove(_, let isOut):
       guard let i else { return .noEntrant }
-      try set(isOut ? .removed : .playing, &all[i], code)
+      if isOut || all[i].row.status == .removed { try set(isOut ? .removed : .playing, &all[i], code) }
     }
     record.version += 1
     try put(record)

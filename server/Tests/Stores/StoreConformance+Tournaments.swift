@@ -84,6 +84,7 @@ extension StoreConformance {
     #expect(try status(.status(account: ann.id, .paused)) == .paused)
     #expect(try status(.status(account: ann.id, .playing)) == .playing)
     #expect(try status(.status(account: ann.id, .left)) == .left)
+    #expect(try status(.remove(name: "Ann", false)) == .left, "only a removed player is let in again")
     #expect(try status(.enter(account: ann.id)) == .playing)
     #expect(try status(.remove(name: "ANN", true)) == .removed)
     #expect(try bench.change("K3X9QF", .enter(account: ann.id)) == .removed)
@@ -95,7 +96,7 @@ extension StoreConformance {
     let record = try bench.found().record
     let begins = try #require(record.begins)
     #expect(record.ends == begins + 600_000)
-    #expect(record.version == 10, "each change counts, and no refused one")
+    #expect(record.version == 11, "each change counts, and no refused one")
     #expect(record.phase(at: begins - 1, running: 0) == .waiting)
     #expect(record.phase(at: begins, running: 0) == .running)
     #expect(record.phase(at: begins + 600_000, running: 1) == .ending)
