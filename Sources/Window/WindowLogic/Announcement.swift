@@ -38,8 +38,10 @@ package struct Neighbours: Sendable {
   package init() {}
 
   package mutating func hear(_ beacon: Announcement, from host: String, at now: Double) {
-    guard heard.count < 32 else { return }
-    heard[.init(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)] = now
+    let room = NetworkModel.Nearby(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)
+    // More rooms than one page shows would only come from a program that floods the network.
+    guard heard[room] != nil || heard.count < 32 else { return }
+    heard[room] = now
   }
 
   package mutating func rooms(at now: Double) -> [NetworkModel.Nearby] {

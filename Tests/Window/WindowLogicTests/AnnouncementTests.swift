@@ -29,5 +29,7 @@ struct BeaconTests {
     #expect(neighbours.rooms(at: 12.1).isEmpty)
     for number in 0..<99 { neighbours.hear(Announcement(port: 1, code: "A", name: "\(number)"), from: "h", at: 20) }
     #expect(neighbours.rooms(at: 20).count == 32)
+    for number in 0..<99 { neighbours.hear(Announcement(port: 1, code: "A", name: "\(number)"), from: "h", at: 25) }
+    #expect(neighbours.rooms(at: 30).count == 32, "a full list still hears the rooms that it has")
   }
 }
