@@ -4,14 +4,18 @@ import TicTacToe
 /// Monte Carlo tree search of Ultimate that proves results where it can and keeps its tree from move to move.
 ///
 /// A leaf's value comes from a random playout, or from the value function's score of its best move. A node is proven if one of its
-/// moves wins or all its moves are proven; proven nodes are not searched again. Sources: L. Kocsis, C. Szepesvári, "Bandit based
-/// Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008.
+/// moves wins or all its moves are proven; proven nodes are not searched again. With a value function each node also keeps the
+/// minimax of the values below it; the move to search next is chosen by the average of mean and minimax. Sources: L. Kocsis,
+/// C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008;
+/// M. Lanctot and others, "Monte Carlo tree search with heuristic evaluations using implicit minimax backups", CIG 2014.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSearch {
   private struct Node {
     /// The mean score for the side that made the move to this node, −1…1.
     var mean: Float = 0
+    /// With a value function, the minimax of the values below the node, for the side that made the move to this node.
+    var minimax: Float = 0
     /// 1/√visits.
     var spread: Float = 0
     var visits: UInt32 = 0
@@ -60,6 +64,11 @@ package final class UltimateSearch {
 
   /// The factor of the exploration term, tuned by matches between searches.
   private let explorationConstant: Float
+  /// Multiplies `explorationConstant` for moves that let the other side play on several boards: such a move is rarely good, and costly
+  /// to search. Tuned by matches between searches.
+  private let wideExploration: Float
+  /// The weight of a node's minimax, 0…1; the rest is the weight of its mean. Tuned by matches between searches.
+  private let minimaxShare: Float
   /// The visits after which a leaf evaluated by playouts is expanded.
   private static let expansionThreshold = 4
   /// The number of simulations between calls of `isStopped`.
@@ -67,10 +76,10 @@ package final class UltimateSearch {
 
   /// - Parameters:
   ///   - value: Evaluates leaves; `nil` for random playouts.
-  ///   - capacity: The most nodes; each takes 2 × 20 bytes, paged in as needed.
+  ///   - capacity: The most nodes; each takes 2 × 24 bytes, paged in as needed.
   package init(value: UltimateValue? = nil, capacity: Int = 1 << 22) {
     (self.value, self.capacity) = (value, capacity)
-    explorationConstant = value == nil ? 0.9 : 0.5
+    (explorationConstant, wideExploration, minimaxShare) = value == nil ? (0.9, 1, 0) : (0.35, 0.3, 0.5)
     nodes = .allocate(capacity: capacity)
     spare = .allocate(capacity: capacity)
     path = .allocate(capacity: 82)
@@ -221,7 +230,9 @@ package final class UltimateSearch {
     guard let value else { return }
     value.evaluateMoves(moves, in: state, into: values)
     for index in 0..<count {
-      nodes[first + index].mean = values[index] + leafNoise()
+      let worth = values[index] + leafNoise()
+      nodes[first + index].mean = worth
+      nodes[first + index].minimax = worth
       nodes[first + index].visits = 1
       nodes[first + index].spread = 1
     }
@@ -293,6 +304,17 @@ package final class UltimateSearch {
       score = nodes[node].proof.score
       break
     }
+    backPropagate(score, from: depth, nodes)
+  }
+
+  /// Updates the nodes of the path from index `end` up to the root. `result` is the score of the last node for the side that made
+  /// the move to it.
+  @inline(__always)
+  private func backPropagate(_ result: Float, from end: Int, _ nodes: UnsafeMutablePointer<Node>) {
+    var (score, depth) = (result, end)
+    let hasMinimax = minimaxShare > 0
+    // The minimax of the node below before and after the simulation.
+    var (before, after): (Float, Float) = (0, 0)
     while true {
       let index = Int(path[depth])
       let visits = nodes[index].visits &+ 1
@@ -300,6 +322,22 @@ package final class UltimateSearch {
       let root = confidence.inverseRoot(visits)
       nodes[index].spread = root
       nodes[index].mean += (score - nodes[index].mean) * root * root
+      if hasMinimax {
+        let old = nodes[index].minimax
+        var new = old
+        if nodes[index].proof != .none {
+          new = nodes[index].proof.score
+        } else if depth == end {
+          new = score
+        } else if after > -old {
+          new = -after
+        } else if before == -old {
+          // The best child became worse.
+          new = -children(of: index).reduce(-.infinity) { max($0, nodes[$1].minimax) }
+        }
+        nodes[index].minimax = new
+        (before, after) = (old, new)
+      }
       score = -score
       if depth == 0 { break }
       depth -= 1
@@ -354,12 +392,14 @@ package final class UltimateSearch {
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = explorationConstant * confidence.exploration(nodes[node].visits)
+    let wide = factor * wideExploration
     let first = Int(nodes[node].first)
     var best = first
     var bound = -Float.greatestFiniteMagnitude
     var untried: UInt64 = 0
     for child in first..<first &+ Int(nodes[node].count) {
-      var this = nodes[child].mean + factor * nodes[child].spread
+      let worth = nodes[child].mean + minimaxShare * (nodes[child].minimax - nodes[child].mean)
+      var this = worth + (nodes[child].count > 9 ? wide : factor) * nodes[child].spread
       if nodes[child].visits == 0 {
         // Chooses among the untried moves with equal chances (reservoir sampling).
         untried &+= 1
