@@ -57,20 +57,43 @@ struct SpokenTests {
     #expect(names(true, [.modal, .grand]).isSuperset(of: ["Piano", "Speak moves and controls"]))
   }
 
+  private static let pages = [
+    (320, 480, 44.0), (360, 640, 44), (390, 664, 44), (390, 844, 44), (430, 932, 44), (768, 1_024, 44), (640, 360, 44),
+    (1_280, 720, 0), (960, 600, 0), (1_920, 1_080, 0),
+  ]
+
+  /// The place of the board on a page with a model.
+  private func place(_ model: BoardModel, on screen: RootScreen, _ width: Int, _ height: Int) throws -> Rect {
+    screen.model = model
+    screen.draw(width: width, height: height, at: 1)
+    return try #require(screen.topScene.children.lazy.compactMap { $0 as? BoardView }.first).frame
+  }
+
   @Test("the board stays in its place when the first move removes the choice of the game")
   func steadyBoard() throws {
-    for (width, height, target) in [
-      (320, 480, 44.0), (360, 640, 44), (390, 664, 44), (390, 844, 44), (430, 932, 44), (768, 1_024, 44),
-      (1_280, 720, 0),
-      (960, 600, 0),
-    ] {
+    for (width, height, target) in SpokenTests.pages {
       let screen = Samples.screen(leastTarget: target)
-      func place(_ moves: [Int]) throws -> Rect {
-        screen.model = Samples.model(moves)
-        screen.draw(width: width, height: height, at: 1)
-        return try #require(screen.topScene.children.lazy.compactMap { $0 as? BoardView }.first).frame
+      let places = try [[], [4]].map { try place(Samples.model($0), on: screen, width, height) }
+      #expect(places[0] == places[1], "\(width)×\(height)")
+    }
+  }
+
+  @Test("the board stays in its place when a puzzle is answered, and at the end of the answer")
+  func steadyPuzzle() throws {
+    for (width, height, target) in SpokenTests.pages {
+      for sprint in [nil, PuzzleModel.Sprint(seconds: 90, solved: 2, mistakes: 1)] {
+        let screen = Samples.screen(leastTarget: target)
+        let states: [([Int], Bool?)] = [
+          ([4, 1, 0, 8, 6], nil), ([4, 1, 0, 8, 6, 2], true), ([4, 1, 0, 8, 6, 2, 3], true),
+        ]
+        let places = try states.map { moves, isSolved in
+          var model = Samples.model(moves, setup: GameSetup(x: .human, o: .human))
+          model.puzzle = PuzzleModel(isSolved: isSolved)
+          model.puzzle?.sprint = sprint
+          return try place(model, on: screen, width, height)
+        }
+        #expect(places[1] == places[0] && places[2] == places[0], "\(places) at \(width)×\(height)")
       }
-      #expect(try place([]) == place([4]), "\(width)×\(height)")
     }
   }
 

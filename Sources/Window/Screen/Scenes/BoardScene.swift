@@ -135,6 +135,9 @@ final class BoardScene: Scene {
   private func layOutPortrait() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
+    // The end of a game or of a puzzle may add a second row of buttons, which must not move the board.
+    let footerTop =
+      context.model.isFilm ? footerTop : min(footerTop, footerFoot - 2 * footerButtons[0].idealSize.height)
     var stripHeight = min(max(m.bounds.height * 0.205, 65), innerWidth * 0.32 + 40)
     var top = m.margin * 0.8
     let statusHeight = em * 2.2

@@ -230,8 +230,10 @@ class Scene: View {
     let m = context.metrics
     footerTop = TextButton.arrangeInRows(
       footerButtons.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
-      bottom: m.bounds.height - m.margin * 0.45)
+      bottom: footerFoot)
   }
+
+  final var footerFoot: Double { context.metrics.bounds.height - context.metrics.margin * 0.45 }
 
   /// Draws a centred heading, scaled down if too wide.
   final func drawHeading(_ text: String, size: Double, baseline: Double, on canvas: Canvas) {
