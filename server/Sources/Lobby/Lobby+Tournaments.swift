@@ -146,10 +146,11 @@ extension Lobby {
     tournaments.unfollow(id)
     tournaments.take(found, now.monotonic)
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
-    guard let entry = tournaments[code] else { return }
+    // The table in memory may be later than `found`.
+    guard let entry = tournaments[code], let known = entry.known else { return }
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
     // A connection that followed before has the table already: send it only the row of its own player.
-    let rows = found.entrants.filter { isWhole || $0.account == account }.map(\.row)
+    let rows = known.entrants.filter { isWhole || $0.account == account }.map(\.row)
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 

@@ -316,6 +316,25 @@ import TicTacToe
     #expect(desk[code]?.isDue(Moment(monotonic: 1000, wall: 1000), every: 2000) == true, "the next one is read at once")
   }
 
+  @Test func `the answer to an order that arrives late does not show an earlier row again`() throws {
+    var world = try SteppedLobby()
+    let (_, code) = try host(&world)
+    let ann = enter(&world, "Ann", code)
+    let account = try #require(world.lobby.account(of: ConnectionID(ann))?.id)
+    world.wait(3000)
+    world.isSlow = true
+    world.type(ann, order("pause", code))
+    let answer = try #require(world.late.first)
+    (world.late, world.isSlow) = ([], false)
+    // At another node the player leaves; this node reads the table before it hears the answer.
+    _ = try world.store.answer(.changeTournament(code, .status(account: account, .left)))
+    world.wait(3000)
+    world.step(answer)
+    world.wait(3000)
+    let rows = world.heard(ann).filter { $0.contains(#""t":"standings""#) }
+    #expect(rows.last?.contains(#""status":"left""#) == true, "\(rows)")
+  }
+
   @Test func `players of two nodes meet, and both nodes show the same table`() throws {
     var world = try SteppedNodes()
     let (teacher, code) = try host(&world[0])
