@@ -92,9 +92,26 @@ function turn(draws) {
   clearTimeout(timer);
   const wait = alina.turn(draws);
   if (hasTrapped) return;
-  if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, so as not to delay it
+  if (draws || document.hidden) describe();
   if (wait >= 0) turnAfter(Math.min(wait * 1000, 2 ** 30));
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
+}
+
+let [isDescribing, describesAt] = [false, 0];
+/**
+ * Updates the elements behind the picture, after the frame, so as not to delay it. A slow device waits up to a quarter of a second
+ * before the next update, so that updates take a tenth of the time and frames are drawn in between.
+ */
+function describe() {
+  if (isDescribing) return;
+  isDescribing = true;
+  setTimeout(() => {
+    isDescribing = false;
+    const begun = performance.now();
+    alina.controls();
+    const ended = performance.now();
+    describesAt = ended + Math.min(250, 9 * (ended - begun));
+  }, Math.max(0, describesAt - performance.now()));
 }
 
 /** Runs the program after the current event has been handled. */

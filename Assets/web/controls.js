@@ -74,7 +74,10 @@ export class Controls {
     const groups = new Map();
     for (const control of list) {
       const element = this.#shown.get(control.id) ?? this.#make(control);
-      this.#set(element, control);
+      // Most controls stay as they are, and to set all their attributes again would take most of the time.
+      const said = JSON.stringify(control);
+      if (element.said !== said) this.#set(element, control);
+      element.said = said;
       if (control.role === 'gridcell') {
         if (!rows.length) order.push(this.#grid ??= this.#makeGrid());
         (rows[control.row] ??= []).push(element.parentElement);
