@@ -77,7 +77,7 @@ struct GameNotes: Sendable, Hashable {
 /// A finished game in a batch.
 struct PlayedGame {
   var game: PackedGame
-  /// The moves, unless `game` contains them (in Classic).
+  /// The moves of the game; `nil` in Classic, where `game` contains them.
   var moves: VariantMoves?
   var notes: GameNotes?
 }

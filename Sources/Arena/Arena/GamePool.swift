@@ -51,7 +51,8 @@ final class GamePool: @unchecked Sendable {
   /// The number of batches that may be played ahead of the batch that is due for delivery.
   private var window = 0
 
-  /// Prepares the games `indices` of a stage. If a file ends with half a pair, `known` is that half: the first of these games.
+  /// Prepares the games `indices` of a stage. If the file of a resumed run ends with the first game of a pair, `known` is that game, and
+  /// `indices` begin with it.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in

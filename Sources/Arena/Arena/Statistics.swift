@@ -82,7 +82,7 @@ package struct Estimate: Sendable, Hashable {
   /// The number of observations.
   package var number: Int { counts.reduce(0, +) }
 
-  /// Mean and variance of an observation, with `prior` added to each count.
+  /// Mean and variance of an observation, with `prior` added to each of `counts`.
   func moments(prior: Double = 0) -> (number: Double, mean: Double, variance: Double) {
     let weights = counts.map { Double($0) + prior }
     let number = weights.reduce(0, +)
@@ -94,7 +94,7 @@ package struct Estimate: Sendable, Hashable {
     return (number, mean, variance)
   }
 
-  /// The variance of an observation, with ½ added to each count (Jeffreys), so that it is never 0.
+  /// The variance of an observation, with ½ added to each of `counts` (Jeffreys), so that it is never 0.
   var steadyVariance: Double { moments(prior: 0.5).variance }
 
   /// The mean score, 0–1; ½ without observations.
@@ -108,7 +108,7 @@ package struct Estimate: Sendable, Hashable {
     return .exactly(Elo.of(score: score))
   }
 
-  /// The 95 % interval of the Elo difference, with ½ added to each count (Jeffreys). An end is `.unknown` if its score would be at
+  /// The 95 % interval of the Elo difference, with ½ added to each of `counts` (Jeffreys). An end is `.unknown` if its score would be at
   /// most 0 or at least 1.
   package var interval: (low: Elo, high: Elo) {
     guard number > 0 else { return (.unknown, .unknown) }
@@ -119,7 +119,7 @@ package struct Estimate: Sendable, Hashable {
     return (low, high)
   }
 
-  /// The mean score plus `z` standard errors, with ½ added to each count, limited to 0–1.
+  /// The mean score plus `z` standard errors, with ½ added to each of `counts`. The result lies strictly between 0 and 1.
   private func bound(_ z: Double) -> Double {
     let (n, mean, variance) = moments(prior: 0.5)
     return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)

@@ -47,8 +47,8 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// read(2) of a blocking descriptor. Returns the number of bytes, 0 at the end, or -1 with `errno`, which is `EINTR`
-  /// at a tick.
+  /// read(2) of a blocking descriptor. Returns the number of bytes, 0 at the end, or -1 with `errno`; `EINTR` means that a tick has
+  /// interrupted the read.
   func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
     let thread = pthread_self()
     if prepared.load(ordering: .relaxed) != thread {

@@ -7,7 +7,7 @@ import TicTacToe
 /// play there) and one per line of three boards (the status of each), all from the view of the side to move. Places that are images
 /// of each other under a symmetry share their weights. Only `init` writes the memory, so threads can share it.
 package final class UltimateValue: @unchecked Sendable {
-  /// The number of board weights, one for each [playable][corner, edge, centre][base-3 key].
+  /// The number of board weights, one for each [the side to move may play there, or not][corner, edge, centre][base-3 key].
   package static let boardWeightCount = 2 * 3 * Position.keyCount
   /// The number of line weights, one for each [along the rim, through edges and the centre, diagonal][statuses of the three boards].
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
@@ -22,7 +22,7 @@ package final class UltimateValue: @unchecked Sendable {
   static var lost: UInt8 { 17 }
   static var drawn: UInt8 { 18 }
 
-  /// The weight of a board, at [playable][board][base-3 key with the mover's marks as X].
+  /// The weight of a board, at [1 if the side to move may play there, else 0][board][base-3 key with the mover's marks as X].
   let boards: UnsafeMutablePointer<Int16>
   /// The weight of a line from the statuses of its boards, at [line][first · 361 + second · 19 + third].
   let lines: UnsafeMutablePointer<Int16>

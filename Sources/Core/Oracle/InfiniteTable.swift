@@ -4,7 +4,7 @@ import TicTacToe
 ///
 /// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's history.
 /// `evaluation(of: Infinite.State)` considers the ply limit, and a next move that repeats a position for the third time. It ignores
-/// repetitions further ahead: a line that the table calls won is drawn if it must pass through a board that has occurred twice.
+/// repetitions further ahead: a board that the table calls won is drawn if every way to win passes through a board that has occurred twice.
 package struct InfiniteTable: Sendable {
   /// The shared table, built on first use (milliseconds).
   package static let shared = InfiniteTable()

@@ -27,8 +27,8 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first move whose take-back is missing. Replaying such a move would continue from a position that the game
-  /// does not contain.
+  /// The annotations before the first move that no later annotation takes back. A replay of that move would leave the board in a
+  /// position that the game does not contain.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
     for (index, aside) in annotations.enumerated() {

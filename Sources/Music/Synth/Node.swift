@@ -62,7 +62,7 @@ package protocol AudioNode: ~Copyable {
   mutating func render(_ block: StereoBlock)
 }
 
-/// A node's position in the control grid.
+/// A node's position in the grid of 64 frames, at whose points a node updates its controls.
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 

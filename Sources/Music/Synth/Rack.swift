@@ -26,7 +26,7 @@ struct Rack: ~Copyable {
   let drone: Float
   let bell: Float
   let knock: Float
-  /// The level of the preview in dBFS.
+  /// The level of the tone that previews a cell, in dBFS.
   let preview: Float
   let breath: EnvelopeMatcher.Parameters
   let bellDecay: Float
@@ -119,7 +119,8 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Starts a chain for a struck note: gliding combs move to their `melt` delay, from their normal delay if the chain was silent.
+  /// Starts a chain for a struck note: the delay of each gliding comb moves to `melt`. If the chain was silent, the delay starts from its
+  /// normal value, else from its present value.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {

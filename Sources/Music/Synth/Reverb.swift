@@ -81,7 +81,7 @@ public struct Reverb: ~Copyable, AudioNode {
     predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), predelaySize - 1)
     let c = Float(Arithmetic.sine(turns: 0.25 + min(8_000 / sampleRate, 0.5)))
     for i in 0..<16 {
-      // The gain of a round in dB: −60·D/(fs·T60), for a delay of D frames at the sample rate fs.
+      // The gain in dB of one round through a delay of D frames, at the sample rate fs and the decay time T60: −60·D/(fs·T60).
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)

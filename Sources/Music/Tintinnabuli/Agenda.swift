@@ -93,7 +93,7 @@ struct Agenda: Sendable {
     if closing.sentence == nil { drone = nil }
   }
 
-  /// Cancels everything except the pulse of a clock.
+  /// Cancels everything except `pulse`, which goes on while a player's clock is low.
   mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
 
   /// Delays all scheduled times except the pulse, after the synthesizer began a bar late.

@@ -31,7 +31,7 @@ public struct Conductor: Sendable {
   public var reply = Reply.musical
   /// The voices for whose replies the music chooses the times (see `replySlot`): both, unless people play. Set before a piece begins.
   public var autoReplyVoices: Set<Voice> = [.first, .second]
-  /// The players' names, for the colours in the rules.
+  /// The players' names. The rules choose a voice's colour (`ScoreRules.Colour`) by the player's name.
   public var names: [Voice: String] = [:]
   /// Whether `reasons` are recorded.
   public var explains = false

@@ -248,7 +248,7 @@ extension ScoreRules {
     public var most = 4
     /// Waiting time after which echoes have at most three pairs and are softer.
     public var thin = 30.0
-    /// Waiting time after which each stroke of the low tonic also recalls an event, softer each time.
+    /// Waiting time after which each stroke of the low tonic is followed by two notes of an earlier event's bar, softer each time.
     public var sparse = 120.0
     /// The waiting time in seconds after which echoes end.
     public var until = 600.0
@@ -279,7 +279,7 @@ extension ScoreRules {
   public struct Gestures: Sendable, Hashable {
     /// Seconds between the notes of a bar taken back.
     public var undoShort = 0.35
-    /// Velocity of a bar taken back, in per cent.
+    /// Velocity at which a bar that is taken back sounds backwards, in per cent of its first velocity.
     public var undoVelocity = 72
     /// A move less than this number of seconds after the move before counts as hurried.
     public var hurry = 0.7

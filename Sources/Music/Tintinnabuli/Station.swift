@@ -19,8 +19,8 @@ public struct Station: Sendable, Hashable {
   static let longest = 3
 
   /// The next piece's position in the cycle of `count` tonics. The next piece keeps the tonic, unless the session `goesOn` in the
-  /// cycle or has played three pieces on one tonic: then it takes the tonic at its own index in the cycle. Every round of the cycle
-  /// begins with the rule file's own tonic.
+  /// cycle or has played three pieces on one tonic: then the next piece takes the tonic at the index `game` of that piece. Every round
+  /// of the cycle begins with the rule file's own tonic. `draw` replaces the form of the last drawn piece; `nil` keeps it.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest

@@ -5,7 +5,7 @@ import TicTacToe
 package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
   package let rawValue: String
 
-  /// Makes an id, or `nil` if it is empty, too long or has other characters.
+  /// Makes an id; `nil` unless `rawValue` has 1–32 of the characters `[A-Za-z0-9_-]`.
   package init?(rawValue: String) {
     guard isToken(rawValue, 1...32) else { return nil }
     self.rawValue = rawValue
