@@ -248,7 +248,7 @@ extension ScoreRules {
     public var most = 4
     /// Waiting time after which echoes have at most three pairs and are softer.
     public var thin = 30.0
-    /// Waiting time after which each stroke of the low tonic is followed by two notes of an earlier event's bar, softer each time.
+    /// Waiting time after which each stroke of the low tonic also plays the first and last pair of an earlier event's bar, softer each time.
     public var sparse = 120.0
     /// The waiting time in seconds after which echoes end.
     public var until = 600.0
