@@ -48,6 +48,8 @@ package final class App: PlatformGame {
   private let teaches: Bool
   /// The index of the last bar that was checked for musical signs to be explained.
   private var explainedBar = -1
+  /// The earliest time of the next update of a tournament's table beside the board.
+  private var tournamentDue = -Double.infinity
 
   /// The longest time between two updates in seconds. An update polls the rule file, room announcements and time-outs.
   private static let lookInterval = 0.5
@@ -434,9 +436,9 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // Update the tournament's model only while its page is open: the model changes each second with the remaining time, which no other page
-    // shows.
-    if screen.currentScene == .tournament {
+    // Only the page of the tournament and the board show its table. Beside the board two updates a second are enough.
+    if screen.currentScene == .tournament || screen.currentScene == .board && now >= tournamentDue {
+      tournamentDue = now + 0.5
       screen.pages.linkedTournament = state.linkedTournament
       var tournament = state.tournament(client: machine.milliseconds())
       if let place = music.soundingPlace, tournament?.rows.count ?? 0 >= place {

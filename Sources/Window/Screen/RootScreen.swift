@@ -71,7 +71,7 @@ package final class RootScreen {
   private var saidStatus = ""
   private let pageStack: PageStack
   private var captured: View?
-  /// The first and the current position of a finger, and the list that the finger scrolls once it has moved vertically.
+  /// The first and the current position of a finger, and the list that the finger scrolls if it first moves vertically.
   private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
@@ -247,8 +247,12 @@ package final class RootScreen {
       _ = view.pointer(.down(isTouch: isTouch), at: point)
     case .alsoDown(let x, let y): (topScene.hit(Point(x, y)) as? CellView)?.touchAlso()
     case .pointerUp(let x, let y, let isTouch):
-      let view = captured
+      let (view, way) = (captured, finger.map { Point(x, y) - $0.start } ?? Point(0, 0))
       (captured, finger) = (nil, nil)
+      if abs(way.x) > max(context.metrics.bounds.width / 4, abs(way.y) * 2), topScene.swiped(toLeft: way.x < 0) {
+        view?.hover(false)
+        return
+      }
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .pointerCancelled:
@@ -290,7 +294,7 @@ package final class RootScreen {
     if !held.isDragging {
       guard max(abs(way.x), abs(way.y)) > context.metrics.em * 0.7 else { return true }
       guard abs(way.y) > abs(way.x) * 1.5 else {
-        finger = nil
+        finger?.list = nil
         return false
       }
       captured?.hover(false)

@@ -14,6 +14,9 @@ struct OnlineTournament: Sendable {
   /// The earliest time at which the next game is asked for.
   private var asksAt = -Double.infinity
 
+  /// The earliest time at which the next game is watched.
+  private var watchesAt = -Double.infinity
+
   /// Minutes after which a tournament that is being made begins; 0 if its organiser starts it.
   private var startsIn = 0
   /// The games that are being collected to be saved.
@@ -59,6 +62,18 @@ struct OnlineTournament: Sendable {
     guard !hasAsked, now >= asksAt else { return [] }
     hasAsked = true
     return [.command(.nextGame)]
+  }
+
+  /// Returns the game to watch next, two seconds after the end of a watched game of the tournament.
+  mutating func nextToWatch(after state: MatchState?, at now: Double) -> MatchID? {
+    guard let state, state.phase == .over, state.terms.tournament == view?.code, let top = view?.notice.top,
+      top != state.id, now >= watchesAt
+    else {
+      if state?.phase != .over { watchesAt = now + OnlineTournament.pause }
+      return nil
+    }
+    watchesAt = now + OnlineTournament.pause
+    return top
   }
 
   /// Asks again later, because the server refused the request for the next game.

@@ -100,11 +100,14 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  /// Requests the next game and the games to be saved if they are due, and on the page of a finished tournament the games whose mottos are
-  /// to be played.
+  /// Requests what is due: the next game to play or to watch, games to be saved, and on the page of a finished tournament the games of its
+  /// mottos.
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
-    let effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
+    var effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
+    if page == .board, case .watching = mode, let m = tournament.nextToWatch(after: onlineMatch?.view?.state, at: now) {
+      effects += lobby.watch(m, code: nil)
+    }
     return effects + (page == .tournament ? tournament.askForMottos() : [])
   }
 

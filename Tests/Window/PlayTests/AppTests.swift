@@ -58,6 +58,28 @@ struct AppTests {
     #expect(app.screen.pages.talk.unread == 0)
   }
 
+  @Test("the board page receives the table of the tournament, its changes, and the time that is left")
+  func tableAtTheBoard() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    try bench.join(app)
+    var (view, notice, row) = (TournamentView(code: "ABC234"), TournamentNotice(), TournamentRow())
+    (notice.code, notice.phase, notice.remaining) = ("ABC234", .running, 600_000)
+    (row.number, row.name, row.points) = (1, "Ida", 2)
+    view.take(notice, Int64(bench.now * 1_000))
+    view.take([row], isWhole: true)
+    bench.events = [.tournament(view)]
+    bench.pass(app, 1)
+    let before = try #require(app.screen.pages.tournament)
+    #expect(app.screen.currentScene == .board && before.rows.map(\.points) == [2])
+    row.points = 4
+    view.take([row], isWhole: false)
+    bench.events = [.tournament(view)]
+    bench.pass(app, 5)
+    let after = try #require(app.screen.pages.tournament)
+    #expect(after.rows.map(\.points) == [4] && after.remaining ?? 0 < before.remaining ?? 0)
+  }
+
   @Test("the notice with a question to the player disappears once the question is answered")
   func answered() throws {
     let bench = Bench()

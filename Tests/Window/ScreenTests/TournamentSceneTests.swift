@@ -143,14 +143,82 @@ import TicTacToe
     #expect(words(.over).isDisjoint(with: ["Pause", "Join", "End tournament", "Start"]))
   }
 
-  @Test func `the board shows place and points, and one press opens the table`() throws {
-    let (screen, _) = screen(nil)
-    screen.show(.board)
+  @Test func `the whole status of a player stands between a long name and the points`() {
+    let screen = Samples.screen()
+    var row = TournamentModel.Row()
+    (row.name, row.status) = ("guest-Wolfeschlegelstein", .paused)
+    let view = StandingRow(context: screen.context, row)
+    for width in [200.0, 280, 900] {
+      view.frame = Rect(20, 0, width, 30)
+      let place = view.statusPlace ?? Rect(0, 0, 0, 0)
+      #expect(place.width > 20 && place.maxX <= view.frame.maxX - 3.9 * screen.context.metrics.em, "\(width)")
+    }
+  }
+
+  /// The board page in a game of a tournament.
+  private func playing(_ width: Int, _ height: Int) throws -> RootScreen {
+    let screen = Samples.screen()
     var model = Samples.online()
     model.online?.draw = .nobody
     let mine = try #require(Samples.tournament(.running).mine)
     model.tournament = .init(mine, isWaiting: false)
     screen.model = model
+    screen.pages.tournament = Samples.tournament(.running)
+    screen.draw(width: width, height: height, at: 0)
+    return screen
+  }
+
+  @Test func `on a phone a swipe to the left opens the table, and one to the right leads back to the board`() throws {
+    let screen = try playing(390, 844)
+    var plays = 0
+    screen.onIntent = { if case .play = $0 { plays += 1 } }
+    func swipe(from: Double, to: Double, y: Double, over way: Double = 0) {
+      screen.handle([.pointerDown(x: from, y: y, isTouch: true), .pointerMoved(x: to, y: y + way)], at: 1)
+      screen.handle([.pointerUp(x: to, y: y + way, isTouch: true), .pointerLeft], at: 1)
+      screen.draw(width: 390, height: 844, at: 2)
+    }
+    for y in [420.0, 120] {
+      swipe(from: 200, to: 350, y: y)
+      swipe(from: 200, to: 130, y: y)
+      swipe(from: 300, to: 150, y: y, over: 120)
+      #expect(screen.currentScene == .board, "neither to the right, nor short, nor steep")
+      swipe(from: 300, to: 150, y: y)
+      #expect(screen.currentScene == .tournament)
+      swipe(from: 300, to: 150, y: y)
+      #expect(screen.currentScene == .tournament)
+      swipe(from: 150, to: 300, y: y)
+      #expect(screen.currentScene == .board && plays == 0)
+    }
+    screen.pages.tournament = nil
+    swipe(from: 300, to: 150, y: 420)
+    #expect(screen.currentScene == .board)
+  }
+
+  @Test func `beside a wide board stand the time, the first players and this player, also beside a watched game`()
+    throws
+  {
+    let screen = try playing(1_280, 720)
+    func words() -> [String] { screen.accessible(hidden: true).filter { $0.role == "paragraph" }.map(\.name) }
+    #expect(words().contains("Time left: 7:32") && words().contains { $0.hasPrefix("Place 1: ") })
+    #expect(screen.accessible(hidden: true).contains { $0.role == "textbox" }, "the chat is below")
+    let few = words().count { $0.hasPrefix("Place ") }
+    screen.pages.tournament?.rows.swapAt(1, 19)
+    screen.pages.tournament?.remaining = 59
+    for (index, _) in Samples.tournament(.running).rows.enumerated() {
+      screen.pages.tournament?.rows[index].place = index + 1
+    }
+    screen.handle([], at: 1)
+    #expect(words().contains("Time left: 0:59") && words().contains { $0.hasPrefix("Place 20: guest-Player-2,") })
+    screen.model.online = OnlineModel(you: nil)
+    screen.draw(width: 1_280, height: 720, at: 2)
+    #expect(words().count { $0.hasPrefix("Place ") } > few)
+    screen.pages.tournament = nil
+    screen.draw(width: 1_280, height: 720, at: 3)
+    #expect(!words().contains { $0.hasPrefix("Place ") })
+  }
+
+  @Test func `the board shows place and points, and one press opens the table`() throws {
+    let screen = try playing(1_280, 720)
     screen.handle([], at: 2)
     #expect(screen.context.statusText().detail == "Place 2 · points: 54")
     try press(.tournament, screen)

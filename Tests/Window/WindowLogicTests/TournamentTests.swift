@@ -11,11 +11,12 @@ import TicTacToe
 
   /// The tournament as the server sends it; Vera, this player, has row 1.
   private static func view(
-    _ phase: TournamentNotice.Phase, you: Int? = 1, status: TournamentRow.Status = .playing, isOrganiser: Bool = false
+    _ phase: TournamentNotice.Phase, you: Int? = 1, status: TournamentRow.Status = .playing, isOrganiser: Bool = false,
+    top: MatchID? = nil
   ) -> TournamentView {
     var notice = TournamentNotice()
     (notice.code, notice.terms.name, notice.phase, notice.you) = (code, "Class", phase, you)
-    (notice.isOrganiser, notice.remaining) = (isOrganiser, phase == .running ? 60_000 : nil)
+    (notice.isOrganiser, notice.remaining, notice.top) = (isOrganiser, phase == .running ? 60_000 : nil, top)
     var (vera, ida) = (TournamentRow(), TournamentRow())
     (vera.number, vera.name, vera.points, vera.status, vera.streak) = (1, "Vera", 4, status, 2)
     (ida.number, ida.name, ida.points) = (2, "Ida", 6)
@@ -341,13 +342,39 @@ import TicTacToe
     }
   }
 
-  @Test func `a match of a tournament can be resigned, but not aborted, and offers no rematch`() {
-    var window = Self.running()
+  private static var start: MatchEvent.Kind {
     var terms = MatchTerms(clock: TimeControl("20+1"))
-    terms.tournament = Self.code
+    terms.tournament = code
     let players = Sides(
       x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
-    window.log(.start(players, terms, confirm: false, previous: nil, keys: []))
+    return .start(players, terms, confirm: false, previous: nil, keys: [])
+  }
+
+  @Test func `two seconds after a watched game of the tournament has ended, the next top game is watched`() throws {
+    let next = try #require(MatchID(rawValue: "0123456789ac"))
+    var window = Self.running()
+    window.step(.network(.tournament(Self.view(.running, you: nil, top: next)), nil))
+    window.want(.watch(id: TestWindow.m.rawValue))
+    window.log(Self.start, you: nil)
+    #expect(window.state.mode == .watching(TestWindow.m))
+    /// The seconds at which the next game is requested.
+    func requests(on page: SceneName) -> [Int] {
+      window.board.page = page
+      return (1...4).filter { _ in
+        window.now += 1
+        return window.step(.tick).contains(.command(.watch(next, code: nil)))
+      }
+    }
+    #expect(requests(on: .board) == [])
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    #expect(requests(on: .tournament) == [])
+    #expect(requests(on: .board) == [1, 3])
+  }
+
+  @Test func `a match of a tournament can be resigned, but not aborted, and offers no rematch`() {
+    var window = Self.running()
+    window.log(Self.start)
     #expect(window.state.online(at: window.now, client: 0)?.mayAbort == false)
     window.log(.resign, .o)
     window.log(.end(.win(.x), .resign, ratings: nil))

@@ -244,6 +244,8 @@ final class TournamentScene: PageScene {
     }
   }
 
+  override func swiped(toLeft: Bool) -> Bool { !toLeft && model != nil && send(.back) }
+
   // MARK: Changes
 
   override func contentChanged() {
@@ -293,6 +295,37 @@ final class TournamentScene: PageScene {
   }
 }
 
+/// The table of a tournament beside the board: the time that is left, the first players, and this player.
+final class TableRows {
+  private let context: ViewContext
+  private let time: TextRow
+  private var shown: TournamentModel?
+
+  init(context: ViewContext) {
+    self.context = context
+    time = TextRow(context: context, "", faint: false, gap: 0.3)
+  }
+
+  /// The rows that fit into a height, at least those of two players; none without a tournament.
+  func rows(within height: Double) -> [PageRow] {
+    guard let shown = context.pages.tournament else { return [] }
+    time.text = context.status(of: shown)
+    let most = max(2, Int(height / (context.metrics.em * StandingRow.height)) - 1)
+    var rows = Array(shown.rows.prefix(most))
+    if let mine = shown.mine, mine.place > most { rows[most - 1] = mine }
+    return [time] + rows.map { StandingRow(context: context, $0) }
+  }
+
+  /// Shows the time that is left; returns whether anything else has changed since the last call.
+  func hasChanged() -> Bool {
+    let next = context.pages.tournament
+    if let next { time.text = context.status(of: next) }
+    shown?.remaining = next?.remaining
+    defer { shown = next }
+    return next != shown
+  }
+}
+
 /// A row of a tournament's table: place, name and points. A note marks a player whose next win counts double.
 final class StandingRow: PressableRow {
   private(set) var row: TournamentModel.Row
@@ -326,6 +359,17 @@ final class StandingRow: PressableRow {
     }
   }
 
+  private var nameStyle: TextStyle { TextStyle(em * size * 1.05) }
+  private var statusStyle: TextStyle { TextStyle(em * size * 0.85, italic: true) }
+
+  /// The place of the status, after the name. A name that is too long is cut, so that the whole status is before the points.
+  var statusPlace: Rect? {
+    guard let status else { return nil }
+    let (unit, width) = (em * size, context.typeface.block(status, statusStyle).width)
+    let end = frame.x + unit * 3.5 + context.typeface.block(row.name, nameStyle).width
+    return Rect(min(end, frame.maxX - unit * 4 - width), frame.y, width, frame.height)
+  }
+
   private var words: String {
     let place =
       row.status == .removed ? row.name : context.text(.tournamentRow, "\(row.place)", row.name, "\(row.points)")
@@ -340,7 +384,7 @@ final class StandingRow: PressableRow {
   override func draw(_ canvas: Canvas) {
     let unit = em * size
     let baseline = frame.midY + unit * 0.33
-    let style = TextStyle(unit * 1.05)
+    let style = nameStyle
     if row.isMine {
       canvas.fill(Rect(frame.x, frame.y + unit * 0.3, unit * 0.14, frame.height - unit * 0.6), theme.accent)
     }
@@ -358,17 +402,17 @@ final class StandingRow: PressableRow {
     }
     let left = frame.x + unit * 2.9
     let isPlaying = row.status == .playing
+    let name = context.typeface.block(row.name, style)
+    let place = statusPlace
+    if let status, let place {
+      canvas.text(status, statusStyle, context.typeface, x: place.x, baseline: baseline, theme.faintInk)
+    }
     canvas.saved {
-      canvas.clip(Rect(left - unit * 0.3, frame.y, max(1, frame.maxX - unit * 4 - left), frame.height))
-      let name = context.typeface.block(row.name, style)
+      let right = (place?.x ?? frame.maxX - unit * 3.7) - unit * 0.3
+      canvas.clip(Rect(left - unit * 0.3, frame.y, max(1, right - left + unit * 0.3), frame.height))
       canvas.draw(
         name, at: Point(left, baseline - name.baseline),
         row.isSounding ? theme.accent : isPlaying ? theme.ink : theme.faintInk)
-      if let status {
-        canvas.text(
-          status, TextStyle(unit * 0.85, italic: true), context.typeface, x: left + name.width + unit * 0.6,
-          baseline: baseline, theme.faintInk)
-      }
       underline(canvas, x: left, y: baseline + unit * 0.25, width: name.width)
     }
   }

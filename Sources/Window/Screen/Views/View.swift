@@ -206,6 +206,8 @@ class Scene: View {
   func hoverMoved() {}
   /// Called when the page's content other than the board changed.
   func contentChanged() {}
+  /// Handles a finger that has moved sideways over a large part of the page; returns whether it did.
+  func swiped(toLeft: Bool) -> Bool { false }
   /// Called before the page closes.
   func willClose() {}
   /// The place of a notice: by default above the footer.
