@@ -8,6 +8,26 @@ import TicTacToe
 
 /// Regression tests: faults by which one peer, or one lost answer, disturbed others.
 @Suite struct LobbyFaultTests {
+  @Test func `a command that another node's event preceded is refused if the log cannot be read until maxWait`() throws
+  {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+    world.before = { store, unit in
+      var other = unit
+      other.logs[0].bodies = [MatchEvent(at: 5, side: .o, mid: "offer", .draw(.offer, offer: nil)).body]
+      #expect(store.apply([other]).count == 1)
+    }
+    (world.isSilent, world.said) = (true, [])
+    world.move(x, m, 0, "b2")
+    world.wait(Int64(world.lobby.configuration.maxWait) + 100)
+    #expect(world.heardAny(x, #""re":"r","code":"busy""#), "\(world.heard(x))")
+    world.isSilent = false
+    world.wait(1000)
+    world.move(x, m, 0, "b2")
+    #expect(world.heardAny(o, #""k":"move""#) && world.heardAny(o, #""k":"draw""#))
+    #expect(try world.state(m) == world.stored(m))
+  }
+
   @Test func `a report is acknowledged after it is stored, and refused as busy if it cannot be`() throws {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()
