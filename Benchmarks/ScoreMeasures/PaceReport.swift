@@ -24,7 +24,7 @@ package struct PaceReport: Sendable {
   package let pace: String
   /// Whether O is an opponent whose replies come on the beats of the music.
   package let hasOpponent: Bool
-  /// The number of bars of moves.
+  /// The number of bars that are the music of a move; bars of takebacks and of the closing music do not count.
   package private(set) var bars = 0
   /// The number of bars of moves whose long note, the last note, was heard before the next bar cut it.
   package private(set) var reached = 0

@@ -27,7 +27,7 @@ package struct SelfSimilarity {
     }
   }
 
-  /// Adds the energy of each pitch class in the last second, by Goertzel's filter at each pitch for each part of the second.
+  /// Adds the energy of each pitch class in the last second. Goertzel's filter measures each pitch in each quarter of the second.
   private mutating func closeSecond() {
     var classes = [Float](repeating: 0, count: 12)
     let length = sums.count / Self.pieces

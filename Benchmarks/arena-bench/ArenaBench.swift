@@ -34,7 +34,7 @@ struct ArenaBench: Sendable {
   /// Whether all 14 rows are present, and C computed the same results wherever it was compared.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// Runs the measurements; `scale` shortens the work (and changes the signatures of random games).
+  /// Runs the measurements; `scale` shortens the work. Fewer random games also have another signature (checksum of results).
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }

@@ -40,7 +40,7 @@ def amplitudes(x, start, seconds):
 
 
 def risen(before, after):
-    """The increase of each pitch's amplitude."""
+    """The amplitude at each pitch of the sound that was added between `before` and `after`."""
     return np.sqrt(np.maximum((after**2).sum(1) - (before**2).sum(1), 0))
 
 

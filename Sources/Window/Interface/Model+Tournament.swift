@@ -43,7 +43,7 @@ package struct TournamentModel: Sendable, Hashable {
   package var code = ""
   package var name = ""
   package var rules = Variant.classic
-  /// The clock in seconds and increment, such as `20+1`.
+  /// The clock, such as `20+1`: seconds, and seconds added for each move.
   package var clock = "20+1"
   package var minutes = 10
   package var phase = Phase.waiting

@@ -265,7 +265,7 @@ package final class RootScreen {
       let focus = context.focus
       setHovered(nil)
       press(key, modifiers, isRepeat: isRepeat)
-      // A space that opens a page must not be typed into the first field of that page.
+      // If the space bar or another character key moves the focus, as to a new page's first field, the field must not get the character.
       if case .character = key { dropsText = context.focus !== focus } else { dropsText = false }
     case .text(let text):
       if !dropsText { _ = context.focus?.typed(text) }

@@ -116,7 +116,8 @@ struct OnlineTournament: Sendable {
     return wins.map { .command(.watch($0.m, code: nil)) }
   }
 
-  /// Stores a finished game. Once the last wins of the first three have arrived, plays their mottos, the motto of the first place last.
+  /// Stores a finished game. For mottos the window awaits one game of each of the first three players: the game that the player won last.
+  /// Once no game is awaited any more, plays the mottos, that of the first place last.
   mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
     let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
     if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {

@@ -109,7 +109,8 @@ struct LiveMatch: Sendable {
     case broken
   }
 
-  /// Compares the events in memory with a log from the store. `requested` are the numbers that `noteRequest` recorded.
+  /// Compares the events in memory with a log from the store. `requested` tells how many events memory had when the log was
+  /// requested, and how many of them were known to be stored.
   mutating func compare(_ log: [[UInt8]], requested: (count: Int, storedCount: Int)) -> LogComparison {
     let same = zip(bodies, log).prefix { $0 == $1 }.count
     if same < min(storedCount, log.count) || log.count < requested.storedCount { return .broken }

@@ -385,8 +385,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes the room's opener to the match, by each session whose client knows the game. Checks the absence of a player who is not
-  /// connected here.
+  /// Subscribes the room's opener to the match, by each session whose client knows the game. If a player is not connected here,
+  /// checks whether the player is absent.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {

@@ -216,7 +216,8 @@ extension Lobby {
     if let found { catchUp(found, requested: match.work.requested) } else { vanished(m) }
   }
 
-  /// Updates a match from a log that the store returned. `requested` are the numbers that `noteRequest` recorded.
+  /// Updates a match from a log that the store returned. `requested` tells how many events memory had when the log was
+  /// requested, and how many of them were known to be stored.
   mutating func catchUp(_ found: FollowedMatch, requested: (count: Int, storedCount: Int)) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }

@@ -6,9 +6,9 @@ import TicTacToe
 /// The leaderboards and the list of live matches, each read and rendered once for all connections that request it within
 /// a second; and the number of connections that read their history.
 struct SharedPages: Sendable {
-  /// For each page: the monotonic time of its last read, and its rows as JSON with their games.
+  /// For each page (a leaderboard or the list of live matches): the monotonic time of its last read, and its rows as JSON with their games.
   private var known: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
-  /// The connections that wait for the next read of a page.
+  /// For each page: the connections that wait until it has been read from the store.
   private var readers: [StoreQuestion: [(id: ConnectionID, re: String?)]] = [:]
   private var historyReaders = 0
   /// The most connections that may read history at the same time.

@@ -20,7 +20,7 @@ struct TournamentDesk: Sendable {
     var isBehind = true
     var isBeingRead = false
     fileprivate(set) var readAt = Int64.min / 2
-    /// The monotonic time until which the leader needs the table to pair its players.
+    /// The monotonic time, in milliseconds, until which the leader needs the tournament's table to pair the players who wait.
     var neededUntil = Int64.min / 2
 
     /// Keeps a tournament that was just read, unless a later version is known.

@@ -217,7 +217,7 @@ package enum QueueResult: Sendable, Hashable {
   /// The ticket waits since this time. The ticket replaces the session's earlier tickets and the account's tickets with the same key, and
   /// keeps the earliest time of those with its key.
   case waits(since: Int64)
-  /// The ticket's key has led to this live match.
+  /// The ticket does not wait, because its key has already led to this live match.
   case led(MatchID)
   /// The ticket's key is used for another purpose; or the ticket had lost its place and another session waits with its key.
   case purpose

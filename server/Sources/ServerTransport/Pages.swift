@@ -91,7 +91,8 @@ package struct PeoplePage: Sendable {
 
 }
 
-/// Health, readiness and metrics; and, for administrators on the same machine, lists and orders.
+/// Serves health, readiness and metrics. Administrators on the same machine also list players and reports here, and give orders about
+/// players and matches.
 package struct AdminPage: Sendable {
   /// The most connections of administrators and readers of metrics: a chosen number, not a measured limit.
   package static let mostConnections = 100

@@ -86,7 +86,7 @@ struct MemoryContent {
 
   // MARK: matches
 
-  /// Adds a match to the indexes if `isNow`; else removes the match, before it changes.
+  /// Adds a match to the indexes if `isNow`, which means that `match` is the new state; else removes the old state from the indexes.
   private mutating func file(_ match: Match, _ isNow: Bool) {
     let record = match.stored.record
     func set<Key, Value>(_ index: inout MemoryIndex<Key, Value>, _ value: Value, _ key: Key?) {

@@ -18,7 +18,7 @@ final class BoardScene: Scene {
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
-  /// The buttons that have moved to the menu: for 0 none, for 1 those with `movesFirst`, for 2 all spare buttons.
+  /// The number that tells which buttons have moved to the menu: 0 none, 1 those with `movesFirst`, 2 all with `isSpare`.
   private var compactness = 0
   private let hintTimer = Motion(0)
   /// Whether a hint was requested and the search for the hint has not finished.

@@ -419,7 +419,7 @@ final class StandingRow: PressableRow {
 }
 
 extension ViewContext {
-  /// Words for a clock such as `20+1` or `180+2`; other texts stand for a game without clocks.
+  /// Words for a clock such as `180+2`: seconds, and seconds added for each move. Other texts stand for a game without clocks.
   func clockName(_ clock: String) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return text(.noClock) }
     let base = seconds % 60 == 0 ? "\(seconds / 60) \(text(.minutes))" : "\(seconds) s"

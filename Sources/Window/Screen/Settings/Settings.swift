@@ -20,9 +20,9 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
 
 /// The difference in loudness between quiet and loud passages.
 package enum Loudness: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// A small difference, for music in the background of a game.
+  /// Quiet and loud passages differ little, for music in the background of a game.
   case even
-  /// The difference as played, for listening.
+  /// Quiet and loud passages differ as played, for listening.
   case concert
 }
 
@@ -97,7 +97,7 @@ package final class Settings {
   @Setting package var server: String
   /// The address of the web page from which the last opened letter came; the links of the answers lead to the same page. Empty without one.
   @Setting package var letterPage: String
-  /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the default clock of the game.
+  /// The clock for network matches: `none`, or seconds and seconds added for each move; `60+2` stands for the game's default clock.
   @Setting package var networkClock: String
   /// The clock of a room that the player opens, spelled like `networkClock`.
   @Setting package var roomClock: String
