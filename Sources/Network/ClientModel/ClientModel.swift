@@ -75,8 +75,9 @@ package struct ClientModel: Sendable {
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
-  /// The tournament that the client follows.
+  /// The tournament that the client follows, and the code of the one left last, which a late answer to an earlier order does not open.
   package private(set) var tournament: TournamentView?
+  private var leftTournament: String?
   /// The organiser's secrets that this client drew or was given, by the tournaments' codes.
   private var secrets: [String: String] = [:]
   /// The id of the last request to follow the tournament. If a busy server refused the request (`isFollowPostponed`), the client repeats
@@ -146,7 +147,8 @@ package struct ClientModel: Sendable {
       order.code = canonicalCode(order.code) ?? order.code
       if let secret = order.secret { secrets[order.code] = secret }
       if order.isOrganisers || order.operation == .follow { order.secret = secrets[order.code] }
-      if order.operation == .unfollow || order.operation == .leave { tournament = nil }
+      let isEnd = order.operation == .unfollow || order.operation == .leave
+      if isEnd { (tournament, leftTournament) = (nil, order.code) } else { leftTournament = nil }
       if [.pause, .leave, .unfollow].contains(order.operation), currentSeek?.terms.tournament == order.code {
         currentSeek = nil
       }
@@ -222,8 +224,9 @@ package struct ClientModel: Sendable {
       takeAnswered(parsed.re)
       if let secret = notice.secret { secrets[notice.code] = secret }
       // Ignore a notice of a tournament that the client no longer follows: the server sent it before `unfollow` arrived.
-      guard parsed.re != nil || tournament?.code == notice.code else { break }
-      if tournament?.code != notice.code { tournament = TournamentView(code: notice.code) }
+      let isOpen = tournament?.code == notice.code
+      guard isOpen || parsed.re != nil && notice.code != leftTournament else { break }
+      if !isOpen { tournament = TournamentView(code: notice.code) }
       tournament?.take(notice, now, secret: secrets[notice.code])
       tellTournament(&out)
     case .standings(let code, let rows, let isWhole):

@@ -48,6 +48,34 @@ import TicTacToe
     }
   }
 
+  @Test(arguments: [TournamentOrder.Operation.leave, .unfollow])
+  func `a late answer to an earlier order does not open a tournament that was left`(_ end: TournamentOrder.Operation)
+    throws
+  {
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    func hear(_ message: ServerMessage, re: String? = nil) {
+      _ = Array(message.bytes(re: re).dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
+    }
+    func perform(_ operation: TournamentOrder.Operation) throws -> String {
+      let line = try #require(model.perform(.tournament(.init(operation, "ABC234"))).lines.first)
+      return try #require(
+        String(decoding: line, as: UTF8.self).split(separator: "\"").map { String($0) }.first { $0.hasPrefix("c") })
+    }
+    _ = model.connected()
+    _ =
+      #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#
+      .utf8.withContiguousStorageIfAvailable { model.receive(UnsafeRawBufferPointer($0), now: 0) }
+    var notice = TournamentNotice()
+    notice.code = "ABC234"
+    notice.terms = TournamentTerms(name: "Class 4", clock: TimeControl("10+0"), minutes: 20)
+    let follow = try perform(.follow)
+    _ = try perform(end)
+    hear(.tournament(notice), re: follow)
+    #expect(model.tournament == nil)
+    hear(.tournament(notice), re: try perform(.follow))
+    #expect(model.tournament?.code == "ABC234", "a new order opens the tournament again")
+  }
+
   @Test func `an event has its match as it was at the event, also if it is read after later events`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped

@@ -151,6 +151,7 @@ extension Lobby {
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
     // A connection that followed before has the table already: send it only the row of its own player.
     let rows = known.entrants.filter { isWhole || $0.account == account }.map(\.row)
+    for row in rows { tournaments[code]?.sendToAll(row) }
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 

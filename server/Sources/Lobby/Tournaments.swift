@@ -31,6 +31,14 @@ struct TournamentDesk: Sendable {
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
     }
 
+    /// Lets the next difference contain a row that one follower was sent and the others were not. Otherwise that follower would not hear
+    /// of a row that changes back to what the others have.
+    mutating func sendToAll(_ row: TournamentRow) {
+      let i = row.number - 1
+      // No row has this number of games, so that each differs.
+      if rows.indices.contains(i), rows[i] != row { rows[i].games = -1 }
+    }
+
     /// Whether to read the tournament now: the tournament has changed, or a notification of a change may have been lost.
     func isDue(_ now: Moment, every: Int64) -> Bool {
       guard !isBeingRead else { return false }

@@ -335,6 +335,24 @@ import TicTacToe
     #expect(rows.last?.contains(#""status":"left""#) == true, "\(rows)")
   }
 
+  @Test func `a follower whose table was ahead of the last difference hears of a row that changes back`() throws {
+    var world = try SteppedLobby()
+    let (_, code) = try host(&world)
+    let bob = enter(&world, "Bob", code), ann = enter(&world, "Ann", code)
+    let account = try #require(world.lobby.account(of: ConnectionID(bob))?.id)
+    world.wait(3000)
+    // At another node Bob leaves. The answer to Ann's order brings the table, which the followers have not been told yet.
+    _ = try world.store.answer(.changeTournament(code, .status(account: account, .left)))
+    world.type(ann, order("pause", code))
+    let late = world.login("Late", caps: Self.caps)
+    world.type(late, order("follow", code))
+    _ = try world.store.answer(.changeTournament(code, .enter(account: account)))
+    world.wait(3000)
+    let rows = world.heard(late).filter { $0.contains(#""t":"standings""#) && $0.contains(#"{"n":1"#) }
+    #expect(
+      rows.first?.contains(#""status":"left""#) == true && rows.last?.contains(#""status":"left""#) == false, "\(rows)")
+  }
+
   @Test func `players of two nodes meet, and both nodes show the same table`() throws {
     var world = try SteppedNodes()
     let (teacher, code) = try host(&world[0])
