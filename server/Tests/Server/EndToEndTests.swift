@@ -20,6 +20,7 @@ import TicTacToe
       try await o.move(ply: ply)
     }
     let end = try await x.event("the end") { if case .end = $0 { true } else { false } }
+    _ = try await o.event("the end") { if case .end = $0 { true } else { false } }
     #expect(end.kind == .end(.draw, .normal, ratings: nil))
     #expect(x.client.match(m)?.state == o.client.match(m)?.state || x.client.match(m)?.state.seq ?? 0 >= 12)
     o.client.perform(.rematch(m))
