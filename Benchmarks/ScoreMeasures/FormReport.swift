@@ -130,8 +130,7 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// Of the bars with at least two pairs: the number whose M and T notes equal those of a bar less than half an hour before, and the
-  /// number of all.
+  /// Counts bars with at least two pairs: those whose M and T notes equal the notes of a bar less than half an hour before, and all.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)

@@ -114,7 +114,7 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// The cost of a batch: `fixed + each · moves` seconds, times one of `factors`, by which measured batches were slower or faster.
+  /// The cost of a batch: `fixed + each · moves` seconds, times one of `factors`: how much slower or faster measured batches were.
   private struct Cost {
     var fixed: Double
     var each: Double

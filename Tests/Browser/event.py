@@ -40,7 +40,7 @@ def path(player):
 class Tournament:
     def __init__(self, name, program, folder, game, bots):
         self.name, self.program, self.folder, self.game, self.bots = name, program, folder, game, bots
-        # All players share one address, from which the server would otherwise accept fewer logins a minute.
+        # All players share one address, and by default the server accepts fewer logins a minute from one address.
         self.server = Server(program, more=["--logins-per-minute", "300"])
         self.players, self.children = [], []
 

@@ -86,7 +86,7 @@ def at_downbeat(x, moment):
         m = max(tensions, key=lambda p: level(at_once, p))
         # T plays a note outside the triad only at an awakening (a win can no longer be prevented): C♯ is then T, and the F♯ above it M.
         return "X", X_CELLS[m + 5 if m % 12 == 1 and m + 5 in new else m]
-    # Of two notes of the triad M is the higher. Only in the pair B5 and D6 may M be the lower: M is then the louder note.
+    # If both notes are of the triad, M is the higher one. The pair B5 and D6 is an exception: M is B5 if B5 is clearly louder than D6.
     m = max(new)
     if m == 86 and 83 in new and level(at_once, 83) > 1.15 * level(at_once, 86):
         m = 83

@@ -22,7 +22,7 @@ struct HookState {
   var isDeaf = false
   /// The number of frames since the output became inaudible, at most `restAfter`.
   var unheard = 0
-  /// 15 s in frames, in which the longest note dies away. After so many inaudible frames the engine need not compute samples.
+  /// The number of inaudible frames after which the engine need not compute samples: 15 s, because the longest note dies away within 15 s.
   static let restAfter = 15 * 48_000
 }
 

@@ -169,7 +169,7 @@ import Testing
     }
     // A hundred pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    // Of simulated matches at a bound of the test about 5 in 100 are decided wrongly.
+    // If the true difference is a bound of the test, the test decides about 5 of 100 simulated matches wrongly.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {

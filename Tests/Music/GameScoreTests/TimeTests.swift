@@ -293,7 +293,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       }
       if let first = heard.first {
         owedSeen += 1
-        // Of several signs that are due, the one with the highest precedence sounds.
+        // If several signs are due, the one with the highest precedence sounds.
         let order = rules.signs.map(\.name)
         #expect(
           due.filter { $0 != own && !covered.contains($0) }.allSatisfy {

@@ -92,7 +92,7 @@ enum Signal {
     return (2 * (re * re + im * im).squareRoot() / weight, atan2(im, re) / (2 * .pi))
   }
 
-  /// What remains of a segment without its best-fitting sine of `f` Hz, in dB relative to the segment.
+  /// The level of the difference between a segment and its best-fitting sine of `f` Hz, in dB relative to the segment.
   static func residual(_ x: ArraySlice<Float>, _ f: Double) -> Double {
     var (cc, cs, ss, xc, xs, xx) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for (k, value) in x.enumerated() {

@@ -59,7 +59,7 @@ extension Lobby {
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
     case .host: host(line, session, id)
     case .tournament(let order): take(order, session, id, line.id)
-    // After `bye` the connection may stay open for a moment, in which it must not be paired.
+    // The connection may stay open for a moment after `bye`, and must not be paired then.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
     }

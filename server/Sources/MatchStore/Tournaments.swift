@@ -147,7 +147,7 @@ package struct TournamentGame: Sendable, Hashable {
 package enum TournamentChange: Sendable, Hashable {
   /// Adds a player, or brings back a player who has left.
   case enter(account: Int64)
-  /// Sets a player's status, on which depends whether the player is paired.
+  /// Sets a player's status. Only players with the status `playing` are paired.
   case status(account: Int64, TournamentRow.Status)
   /// Starts the tournament in `delay` milliseconds.
   case begin(delay: Int64)

@@ -456,6 +456,6 @@ extension SQLiteRows {
   }
 
   /// The number of entries at which the cache of versions or of generations is cleared, because entries of players who have left stay in
-  /// the cache. A node never compares so many.
+  /// the cache. One comparison of a node with the store has fewer entries.
   private static var mostRemembered: Int { 100_000 }
 }

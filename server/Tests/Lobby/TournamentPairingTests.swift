@@ -122,7 +122,7 @@ import TicTacToe
     guard players >= 30 else { return }
     #expect(Report.wait(0.99, of: report.waits) <= 3000)
     #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 1000)
-    // Of 30 players a pair becomes free every two seconds: often only the last opponent is free then.
+    // With 30 players a pair becomes free every two seconds. Often each player's only free opponent is then the last one.
     #expect(report.repeats * (players < 100 ? 6 : 100) <= report.games)
     #expect((report.ranksOfStrongest.first ?? 99) <= 3, "one of the strongest is among the first three")
   }

@@ -7,7 +7,7 @@ import MatchProtocol
 /// Statements from nodes to the store and their fate on the way: lost, executed without an answer, or executed after the node has
 /// given up.
 extension Simulation {
-  /// What happens to a statement that gets no answer.
+  /// The fate of a statement that gets no answer.
   private enum Fate {
     /// The statement was not sent, and the node is told so.
     case failed

@@ -233,7 +233,7 @@ extension Simulation {
     let limits = options.lobby
     for m in store.live.sorted() {
       guard let log = store.logs[m] else { continue }
-      // After a node's death nobody knows since when a player is away, so the limit is longer by `grace`.
+      // After a node's death the other nodes count a player's absence from a later moment, so the limit is longer by `grace`.
       let isTroubled = watch.quietSince > log.movedAt
       let grace = isTroubled ? Int64(limits.grace) : 0
       let bound: Int64

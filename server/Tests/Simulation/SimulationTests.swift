@@ -94,7 +94,7 @@ private struct Results: Sendable {
       results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "notification", "deaf", "swept"])
   }
 
-  /// Of twenty thousand seeds, those that found faults in the lobby of 25 and 27 November 2026.
+  /// The seeds among twenty thousand that found faults in the lobby of 25 and 27 November 2026.
   @Test(.long) func `seeds of simulated worlds that once violated a guarantee no longer do`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])

@@ -210,7 +210,6 @@ final class PlayersView: View {
 
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
-    // Lining figures, because an old-style 0 or 1 beside a name looks like an o or an I.
     let style = TextStyle(em, italic: true)
     let clock = TextStyle(em * 1.1)
     func write(_ block: Typeface.Block, x: Double, baseline: Double, isActive: Bool) {
