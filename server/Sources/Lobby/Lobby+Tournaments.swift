@@ -146,12 +146,14 @@ extension Lobby {
     tournaments.unfollow(id)
     tournaments.take(found, now.monotonic)
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
+    // A follower's table must be complete when the answer has the phase `over`.
+    if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
     // The table in memory may be later than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
     // A connection that followed before has the table already: send it only the row of its own player.
     let rows = known.entrants.filter { isWhole || $0.account == account }.map(\.row)
-    for row in rows { tournaments[code]?.sendToAll(row) }
+    tournaments[code]?.partlySent.formUnion(rows.filter(entry.isNews).map(\.number))
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
@@ -235,7 +237,7 @@ extension Lobby {
     guard let entry = tournaments[code], let known = entry.known else { return }
     let rows = known.entrants.map(\.row)
     var changed: [TournamentRow] = []
-    for (i, row) in rows.enumerated() where i >= entry.rows.count || entry.rows[i] != row {
+    for (i, row) in rows.enumerated() where entry.isNews(row) {
       changed.append(row)
       // Omit a name that the followers have already.
       if i < entry.rows.count, entry.rows[i].name == row.name { changed[changed.count - 1].name = "" }
@@ -245,6 +247,7 @@ extension Lobby {
     (compared.remaining, compared.running) = (entry.notice.remaining, entry.notice.running)
     let isNews = compared != entry.notice
     tournaments[code]?.rows = rows
+    tournaments[code]?.partlySent = []
     tournaments[code]?.notice = notice
     let lines = Lobby.lines(of: code, changed, isWhole: false)
     for id in entry.followers.keys.sorted() {

@@ -13,8 +13,11 @@ struct TournamentDesk: Sendable {
     fileprivate(set) var known: Tournament?
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
     var followers: [ConnectionID: Follower] = [:]
-    /// The rows and the notice that were last sent to the followers. The notice lacks the fields that differ for each receiver.
+    /// The rows and the notice that were last sent to all followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
+    /// The numbers of the players whose later rows were sent to some followers alone. The next difference contains these players' rows in
+    /// any case: otherwise these followers would not hear of a row that changes back.
+    var partlySent: Set<Int> = []
     var notice = TournamentNotice()
     /// Whether the store may have a later version of the tournament.
     var isBehind = true
@@ -31,12 +34,9 @@ struct TournamentDesk: Sendable {
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// Lets the next difference contain a row that one follower was sent and the others were not. Otherwise that follower would not hear
-    /// of a row that changes back to what the others have.
-    mutating func sendToAll(_ row: TournamentRow) {
-      let i = row.number - 1
-      // No row has this number of games, so that each differs.
-      if rows.indices.contains(i), rows[i] != row { rows[i].games = -1 }
+    /// Whether some follower may not have a row. Players are numbered from 1 in the order of `rows`.
+    func isNews(_ row: TournamentRow) -> Bool {
+      row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
     }
 
     /// Whether to read the tournament now: the tournament has changed, or a notification of a change may have been lost.

@@ -353,6 +353,21 @@ import TicTacToe
       rows.first?.contains(#""status":"left""#) == true && rows.last?.contains(#""status":"left""#) == false, "\(rows)")
   }
 
+  @Test func `the organiser who ends a tournament has the whole table when its phase is over`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let bob = enter(&world, "Bob", code)
+    let account = try #require(world.lobby.account(of: ConnectionID(bob))?.id)
+    world.type(teacher, order("start", code, Self.secret))
+    world.wait(3000)
+    _ = try world.store.answer(.changeTournament(code, .status(account: account, .left)))
+    world.type(teacher, order("end", code, Self.secret))
+    let lines = world.heard(teacher)
+    let row = try #require(lines.firstIndex { $0.contains(#""t":"standings""#) && $0.contains(#""status":"left""#) })
+    let over = try #require(lines.firstIndex { $0.contains(#""phase":"over""#) })
+    #expect(row < over, "\(lines)")
+  }
+
   @Test func `players of two nodes meet, and both nodes show the same table`() throws {
     var world = try SteppedNodes()
     let (teacher, code) = try host(&world[0])
