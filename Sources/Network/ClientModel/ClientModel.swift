@@ -147,8 +147,8 @@ package struct ClientModel: Sendable {
       order.code = canonicalCode(order.code) ?? order.code
       if let secret = order.secret { secrets[order.code] = secret }
       if order.isOrganisers || order.operation == .follow { order.secret = secrets[order.code] }
-      let isEnd = order.operation == .unfollow || order.operation == .leave
-      if isEnd { (tournament, leftTournament) = (nil, order.code) } else { leftTournament = nil }
+      if order.code == leftTournament { leftTournament = nil }
+      if [.leave, .unfollow].contains(order.operation) { (tournament, leftTournament) = (nil, order.code) }
       if [.pause, .leave, .unfollow].contains(order.operation), currentSeek?.terms.tournament == order.code {
         currentSeek = nil
       }

@@ -438,7 +438,7 @@ package final class App: PlatformGame {
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
     // Only the page of the tournament and the board show its table. Beside the board two updates a second are enough.
     if screen.currentScene == .tournament || screen.currentScene == .board && now >= tournamentDue {
-      tournamentDue = now + 0.5
+      tournamentDue = now + App.lookInterval
       screen.pages.linkedTournament = state.linkedTournament
       var tournament = state.tournament(client: machine.milliseconds())
       if let place = music.soundingPlace, tournament?.rows.count ?? 0 >= place {

@@ -66,10 +66,11 @@ struct OnlineTournament: Sendable {
 
   /// Returns the game to watch next, two seconds after the end of a watched game of the tournament.
   mutating func nextToWatch(after state: MatchState?, at now: Double) -> MatchID? {
-    guard let state, state.phase == .over, state.terms.tournament == view?.code, let top = view?.notice.top,
-      top != state.id, now >= watchesAt
-    else {
-      if state?.phase != .over { watchesAt = now + OnlineTournament.pause }
+    guard let state, state.phase == .over else {
+      watchesAt = now + OnlineTournament.pause
+      return nil
+    }
+    guard state.terms.tournament == view?.code, let top = view?.notice.top, top != state.id, now >= watchesAt else {
       return nil
     }
     watchesAt = now + OnlineTournament.pause

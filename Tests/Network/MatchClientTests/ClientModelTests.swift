@@ -5,6 +5,10 @@ import TicTacToe
 @testable import ClientModel
 
 @Suite struct ClientModelTests {
+  private static let welcome =
+    #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"#
+    + #""hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#
+
   @Test func `a refused request for the state of a match is sent again at the next event`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     func heard(_ line: String) -> [String] {
@@ -12,9 +16,7 @@ import TicTacToe
       return out.lines.map { String(decoding: $0, as: UTF8.self) }
     }
     _ = model.connected()
-    _ = heard(
-      #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"#
-        + #""hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#)
+    _ = heard(Self.welcome)
     try #require(model.welcome != nil)
     func event(_ seq: Int) -> [String] {
       heard(#"{"t":"event","m":"qqdfq0qf0tgr","seq":\#(seq),"hash":"00","body":{"k":"gone","at":1,"side":"x"}}"#)
@@ -33,18 +35,15 @@ import TicTacToe
       let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }
       return out.lines.map { String(decoding: $0, as: UTF8.self) }
     }
-    let welcome =
-      #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"#
-      + #""hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#
     _ = model.connected()
-    _ = heard(welcome)
+    _ = heard(Self.welcome)
     for _ in 0..<2 {
       let asked = try #require(model.ask(.seek(.init(key: nil))).lines.first)
       let id = try #require(String(decoding: asked, as: UTF8.self).split(separator: "\"").first { $0.hasPrefix("c") })
       _ = heard(#"{"t":"err","re":"\#(id)","code":"\#(code)","msg":"no"}"#)
       model.disconnected()
       _ = model.connected()
-      #expect(heard(welcome).contains { $0.contains(#""t":"seek""#) } == (code == "draining"))
+      #expect(heard(Self.welcome).contains { $0.contains(#""t":"seek""#) } == (code == "draining"))
     }
   }
 
@@ -62,9 +61,7 @@ import TicTacToe
         String(decoding: line, as: UTF8.self).split(separator: "\"").map { String($0) }.first { $0.hasPrefix("c") })
     }
     _ = model.connected()
-    _ =
-      #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#
-      .utf8.withContiguousStorageIfAvailable { model.receive(UnsafeRawBufferPointer($0), now: 0) }
+    _ = Array(Self.welcome.utf8).withUnsafeBytes { model.receive($0, now: 0) }
     var notice = TournamentNotice()
     notice.code = "ABC234"
     notice.terms = TournamentTerms(name: "Class 4", clock: TimeControl("10+0"), minutes: 20)
