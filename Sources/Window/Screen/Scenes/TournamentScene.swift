@@ -313,7 +313,9 @@ final class TableRows {
     let most = max(2, Int(height / (context.metrics.em * StandingRow.height)) - 1)
     var rows = Array(shown.rows.prefix(most))
     if let mine = shown.mine, mine.place > most { rows[most - 1] = mine }
-    return [time] + rows.map { StandingRow(context: context, $0) }
+    let standings = rows.map { StandingRow(context: context, $0) }
+    standings.last?.gapAfter = 0.6
+    return [time] + standings
   }
 
   /// Shows the time that is left; returns whether anything else has changed since the last call.
