@@ -313,7 +313,7 @@ final class TableRows {
     let most = max(2, Int(height / (context.metrics.em * StandingRow.height)) - 1)
     var rows = Array(shown.rows.prefix(most))
     if let mine = shown.mine, mine.place > most { rows[most - 1] = mine }
-    let standings = rows.map { StandingRow(context: context, $0) }
+    let standings = rows.map { StandingRow(context: context, $0) as PageRow }
     standings.last?.gapAfter = 0.6
     return [time] + standings
   }
