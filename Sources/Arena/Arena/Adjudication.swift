@@ -3,8 +3,8 @@ import TicTacToe
 
 /// The rules by which a referee ends a game early, or changes the result of a drawn game of Ultimate.
 package struct Adjudication: Sendable, Hashable {
-  /// A rule for evaluations, which are in hundredths of a pawn. As a rule for draws: each side's last `moves` evaluations are
-  /// within ±`score`. As a rule for resignation: the mover's own last `moves` evaluations are −`score` or less.
+  /// A rule about engines' evaluations, which are in hundredths of a pawn. A rule for draws applies if each side's last `moves` evaluations
+  /// are within ±`score`. A rule for resignation applies if the mover's own last `moves` evaluations are −`score` or less.
   package struct Rule: Sendable, Hashable {
     package var moves: Int
     package var score: Int
@@ -57,7 +57,7 @@ package struct Adjudication: Sendable, Hashable {
   /// Whether a rule could end a game early.
   var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
 
-  /// Adds these rules to the members of a file's header.
+  /// Adds these rules to the members of the header of a file of games.
   func add(to members: inout JSONObject) {
     members.add("ending", ending == .rules ? nil : .string(ending.rawValue))
     members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))
@@ -65,7 +65,7 @@ package struct Adjudication: Sendable, Hashable {
     members.add("resign", resign.map { .string($0.text) })
   }
 
-  /// Reads the rules from the members of a file's header.
+  /// Reads the rules from the members of the header of a file of games.
   init(header: JSON) throws(ArenaError) {
     if let text = header["ending"] { ending = try Ending(option: text.string ?? "") }
     if let plies = header["maxPlies"] {

@@ -68,9 +68,9 @@ struct MoveReport: Sendable, Hashable {
 
 /// The data of a game besides its moves and its result.
 struct GameNotes: Sendable, Hashable {
-  /// The reason why a forfeit or the referee ended the game; `nil` for other endings.
+  /// Why the game ended by forfeit or by the referee's decision; `nil` for other endings.
   var reason: String?
-  /// For each move, the report of the engine that made the move; `nil` for other moves. Empty in games without an engine.
+  /// For each move, the report of the engine that made the move; `nil` for the moves of other players. Empty in games without an engine.
   var reports: [MoveReport?] = []
 }
 

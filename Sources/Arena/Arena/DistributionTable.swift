@@ -7,12 +7,12 @@ import TicTacToe
 ///
 /// The table draws exactly as `MoveDistribution.draw` does, so it plays the same games as its player.
 package final class DistributionTable: Sendable {
-  /// The moves of a state. Moves with equal chances are common; drawing one of them needs no scan of weights.
+  /// The moves of a state. If all moves have equal chances, as for many players, a move is drawn without a scan of weights.
   private struct Row {
     var total: UInt64
     /// The cells of the moves in reading order, as four-bit digits from the lowest digit on.
     var cells: UInt64
-    /// The index of the first weight in `weights`; −1 if all weights are 1.
+    /// The index of the first move's weight in the table's `weights`; −1 if all moves have weight 1.
     var weights: Int32
   }
 

@@ -123,7 +123,7 @@ package struct EngineSettings: Sendable, Hashable {
   }
 }
 
-/// The time limit of engines for a move, and its form in `go`.
+/// The time limit of an engine for a move, and how the command `go` states this limit.
 package struct TimeLimit: Sendable, Hashable {
   /// Milliseconds for each move (`go movetime`), 0 with a clock.
   package var moveTime = 1000
@@ -131,7 +131,7 @@ package struct TimeLimit: Sendable, Hashable {
   package var clock = 0
   /// Milliseconds added after each move.
   package var increment = 0
-  /// The number of nodes for each move; sent if above 0 (`go nodes`).
+  /// The maximum number of nodes (positions searched) for each move (`go nodes`); 0 for no limit.
   package var nodes = 0
   /// Milliseconds by which a move may exceed the limit before the game is lost.
   package var margin = 50

@@ -18,8 +18,8 @@ package struct ExactMatch: Sendable {
     /// Computes the result from all games that the two players can play.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
-      // The common denominator of all chances is the product of the denominators of all plies. `rest[ply]` is the product of the
-      // denominators from `ply` to the last ply.
+      // All chances that a game ends at one ply have a common denominator: the product of `counts.denominators` of the plies before.
+      // `rest[ply]` is the product from `ply` on, by which a chance is extended to the denominator of all plies.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
       var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))

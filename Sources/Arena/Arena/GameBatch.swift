@@ -2,17 +2,17 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Consecutive games, their results and their lines.
+/// Successive games of a stage, with their results and their lines in the file of games.
 final class GameBatch: @unchecked Sendable {
   /// The number of games of a full batch. The hash of a file of games is a hash of the hashes of such batches.
   static let size = 16_384
 
   /// The results of the games.
   struct Summary {
-    /// The number of games, by number of moves.
+    /// The number of games, by number of moves in a game.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The counts of pairs of games by their results, nine for each pairing; the pairing of the batch's first pair comes first. A
-    /// pair counts at place 3 · (result of its first game) + (result of its second game); a result is 0–2 as in `PackedGame`.
+    /// The number of pairs of games with each result: nine counts for each pairing, beginning with the pairing of the batch's first pair. A
+    /// pair of games counts at place 3 · (result of its first game) + (result of its second game); a result is 0–2 as in `PackedGame`.
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.
@@ -76,7 +76,7 @@ final class GameBatch: @unchecked Sendable {
     PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }
 
-  /// Plays some pairs of random games; `start` is the index of the first game of the stage.
+  /// Plays the given pairs of games between two players of random moves; `start` is the index of the first game of the stage.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
     for pair in pairs {
@@ -99,7 +99,8 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Count the first games of pairs apart from the second games: an increment must wait for the previous one of the same counter.
+      // Count the first and the second games of pairs in different counters: two successive increments of one counter would wait for each
+      // other.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {

@@ -6,7 +6,7 @@ import TicTacToe
 
 /// The lines of a file of games, written and read back byte for byte.
 enum GameLine {
-  /// The maximum number of bytes of a line, apart from the member `start` and the members of the notes.
+  /// The maximum number of bytes of a line without the member `start` and the members for `GameNotes`.
   private static let room = 112
   /// The two characters of each cell's name as one number, so that one write stores both.
   private static let names: InlineArray<9, UInt16> = .init { cell in
@@ -297,10 +297,11 @@ final class GameFileWriter {
   /// The lines not yet written to the file (`waiting`), and the time of the last write (`written`).
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
-  /// Empty buffers, kept for reuse because new memory pages cost time.
+  /// Empty buffers, kept for reuse because the system takes time to provide new memory pages.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// A batch is written at once, with all pending lines, if the last write was at least this many milliseconds ago.
+  /// A batch is written at once, with all pending lines, if the last write was at least this many milliseconds ago; otherwise the batch's
+  /// lines wait.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {

@@ -10,9 +10,9 @@ final class GamePool: @unchecked Sendable {
   /// The batches of some pairings, taken in order. In each batch, one thread plays all games of these pairings.
   private struct Sequence {
     var pairings: [Int]
-    /// Whether a player learns, so that games are played one after the other.
+    /// Whether a player learns from the games, so that the games are played one after the other.
     var isSerial: Bool
-    /// The number of the next batch (`next`), and the distance to the number of the batch after it (`stride`).
+    /// The number of the next batch to play (`next`), and the difference between the numbers of successive batches (`stride`).
     var next: Int
     let stride: Int
     var isBusy = false
@@ -48,7 +48,7 @@ final class GamePool: @unchecked Sendable {
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// The number of batches that may be played ahead of the batch that is due for delivery.
+  /// How far, in batches, play may run ahead of the batch that is to be delivered next.
   private var window = 0
 
   /// Prepares the games `indices` of a stage. If the file of a resumed run ends with the first game of a pair, `known` is that game, and
@@ -181,8 +181,9 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Chooses the sequence from which a thread takes its next batch. This is its last sequence, whose players the thread has ready, unless
-  /// that sequence cannot continue now or is 16 batches ahead of another; then it is the free sequence that is furthest behind.
+  /// Chooses the sequence from which a thread takes its next batch. The thread stays with its last sequence, whose players it has ready. If
+  /// that sequence cannot continue now or is 16 batches ahead of another, the thread takes the sequence that is furthest behind and can
+  /// continue.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)

@@ -4,10 +4,10 @@ import TicTacToe
 /// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round, which is a perfect matching of
 /// the graph, gives each player one opponent.
 struct MeetingGraph: Sendable, Hashable {
-  /// For each player a set of bits: one for every opponent that the player has not met.
+  /// For each player a set of bits: bit n is set if the player has not met player n.
   private(set) var neighbours: [UInt64]
 
-  /// A round: the opponent of each player.
+  /// A round: the number of the opponent, by player.
   typealias Round = [Int]
 
   /// A graph in which no players have met. The number of players is even.
@@ -43,8 +43,8 @@ struct MeetingGraph: Sendable, Hashable {
     return copy
   }
 
-  /// Builds a round: in the given order, each player without an opponent gets the next possible opponent. Goes back if a choice prevents a
-  /// complete round. `nil` if there is no complete round, or if more than `limit` sets of players were found that cannot be paired.
+  /// Builds a round: in the given order, each player without an opponent gets the next possible opponent. Takes a choice back if it
+  /// prevents a complete round. `nil` if there is no complete round, or once `limit` sets of players were found that cannot be paired.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)
     var unpairable: Set<UInt64> = []
@@ -66,7 +66,7 @@ struct MeetingGraph: Sendable, Hashable {
     return pair(order.reduce(0) { $0 | 1 << UInt64($1) }, from: 0) ? round : nil
   }
 
-  /// Searches `count` rounds without repeated pairings; `nil` if `budget` attempts at single rounds do not suffice. Deterministic.
+  /// Searches `count` rounds without repeated pairings. `nil` if `budget` attempts to build a round do not suffice. Deterministic.
   func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
     var left = budget
     var generator = SplitMix64(seed: UInt64(count))
@@ -75,7 +75,7 @@ struct MeetingGraph: Sendable, Hashable {
 
   private func rounds(_ count: Int, _ budget: inout Int, _ generator: inout SplitMix64) -> [Round]? {
     if count == 0 { return [] }
-    // If only a few rounds are left to find, try several alternatives for the next one.
+    // With at most five rounds left to find, try up to six alternatives for the next round; with more, only one.
     for _ in 0..<(count > 5 ? 1 : 6) where budget > 0 {
       budget -= 1
       var order = Array(neighbours.indices)

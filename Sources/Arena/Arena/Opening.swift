@@ -64,7 +64,7 @@ package enum Openings: Sendable, Hashable {
   /// The maximum number of openings in a file.
   package static let limit = 10_000
 
-  /// The variant of a list; `nil` if it fits every variant.
+  /// The variant of the openings in a list; `nil` if the openings fit every variant.
   var variant: Variant? {
     switch self {
     case .none, .random: nil
@@ -152,8 +152,8 @@ package enum Openings: Sendable, Hashable {
     case .list(let list): return list[pair % list.count].general
     case .variantList(_, let list): return list[pair % list.count]
     case .random(let plies):
-      // The games use the random numbers of the run's seed. The constant makes another seed of it, so that openings do not repeat
-      // these numbers.
+      // The games draw random numbers from the run's seed. XOR with a constant gives the openings a seed of their own, so that openings do
+      // not repeat the games' random numbers.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return VariantOpening(R.self, plies: plies, using: &generator)
     }

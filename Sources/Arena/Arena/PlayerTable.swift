@@ -20,8 +20,8 @@ struct PlayerEntry<R: Rules> {
 
 /// The kinds of players, which need different memory: a table, a learner, a tree or an engine.
 enum PlayerKind {
-  /// The chances of the player's moves depend only on the state and the last move. The value is the player, `nil` if the game's
-  /// state is not a `Position`.
+  /// The chances of the player's moves depend only on the state and the last move. The associated value is the player, or `nil` if the
+  /// game's state is not a `Position`.
   case memoryless((any MemorylessOpponent)?)
   /// Learns from its games; the function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
@@ -214,7 +214,7 @@ extension PlayerSpec {
     if case .learner? = kind(in: variant) { true } else { false }
   }
 
-  /// The learning player, new or from the boxes of its file; `nil` for other players.
+  /// The learning player, untrained or with the boxes of its file; `nil` for other players.
   func learner(in variant: Variant) throws(ArenaError) -> (any LearningOpponent)? {
     if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
   }

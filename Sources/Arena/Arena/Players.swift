@@ -99,12 +99,12 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines that this thread keeps from its last pairing. `isSecond`: whether the engine's player is the second one of the pairing.
+    /// The engines that this thread keeps from its last pairing. `isSecond`: whether an engine plays for the second player of the pairing.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
     /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// The search trees of Ultimate: two (one for each player) without the value function, then two with it.
+    /// The search trees of Ultimate: at 0 and 1 those of the first and second player without the value function, at 2 and 3 those with it.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {
@@ -117,13 +117,14 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// `trial`: the number of games over which the engines' speed is measured. `quick`: the most milliseconds per game of quick engines.
+    /// `trial`: the number of games over which the engines' speed is measured. `quick`: engines are quick if a game takes at most this many
+    /// milliseconds.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor: quick engines and thread mostly
-    /// wake each other, which costs little on the same processor.
+    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor. They take turns and wake each other, which
+    /// costs less on the same processor.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
@@ -140,7 +141,7 @@ final class Players: @unchecked Sendable {
     /// Clears the search trees before a game.
     func forget() { for tree in trees { tree?.forget() } }
 
-    /// The tables of both players of a pairing; `nil` if a player has no table or the games need a referee.
+    /// The tables of both players of a pairing; `nil` if a player has no table, the game is not Classic or a referee may end games early.
     func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
       guard players.configuration.variant.isPacked, !players.configuration.adjudication.isActive,
         let a = players.tables[pairing.a],

@@ -7,7 +7,7 @@ import TicTacToe
 struct RandomGames: ~Copyable {
   /// For each set of a side's marks as a bit mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// The bits of a packed game except those of its moves, at the index of the ply that completes the first line (10 without a line).
+  /// The bits of a packed game except those of its moves, by the ply that completes the first line (10 for a game without a line).
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
 
   init() {

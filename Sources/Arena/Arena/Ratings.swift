@@ -43,10 +43,11 @@ package struct Rating: Sendable, Hashable {
     }
   }
 
-  /// The standard errors of the logarithms of the strengths relative to the mean; infinite for players that are not comparable.
+  /// The standard errors of the logarithms of the players' strengths relative to the mean; all infinite if the games do not connect all
+  /// players.
   ///
-  /// The likelihood counts a draw as half a win and assumes independent games, which games of a pair are not. Therefore the covariance
-  /// is H⁺ V H⁺ with curvature H and the measured variance V of the points (Huber's sandwich estimator).
+  /// The likelihood counts a draw as half a win and assumes independent games, which games of a pair are not. Therefore the covariance is
+  /// H⁺ V H⁺ with curvature H and the measured variance V of the points (Huber's sandwich estimator).
   private static func errors(
     _ results: [RunReport.Result], _ strength: [Double], _ games: [[Double]]
   ) -> [Double] {
@@ -63,11 +64,12 @@ package struct Rating: Sendable, Hashable {
       let score = strength[result.a] / (strength[result.a] + strength[result.b])
       join(&curvature, result.a, result.b, games[result.a][result.b] * score * (1 - score))
       let estimate = result.statistics.estimate
-      // An observation is a pair of games, worth two points, if there are five counts; otherwise it is a single game.
+      // The estimate has five counts if an observation is a pair of games, worth two points; otherwise an observation is a single game.
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }
-    // The curvature is singular in the direction of equal ratings. Add 1/n to each cell before the inversion, and subtract it afterwards.
+    // The curvature is singular: ratings that all rise equally explain the results as well. Add 1/(number of players) to each cell before
+    // the inversion, and subtract it afterwards.
     let share = 1 / Double(count)
     guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
       return .init(repeating: .infinity, count: count)

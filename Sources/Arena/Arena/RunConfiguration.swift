@@ -20,7 +20,7 @@ package enum Format: String, Sendable, Hashable, CaseIterable {
 package struct Shard: Sendable, Hashable {
   /// The number of this share of the games, from 1.
   package var number: Int
-  /// The number of shares.
+  /// The number of equal shares.
   package var count: Int
 
   /// Reads a text such as `3/16`: the share 3 of 16.

@@ -35,15 +35,15 @@ package struct RunReport: Sendable {
   package internal(set) var ending = Ending.complete
   /// The number of games with each number of moves.
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
-  /// The results of all games from the view of X: a loss is a win of O.
+  /// The results of all games from X's point of view: a loss is a win of O.
   package internal(set) var bySeat = Tally()
-  /// The games that engines lost by faults, counted by player and kind of fault, in the order in which these first occurred.
-  /// `reason` is the reason in the first such game. Includes the games of a resumed file.
+  /// The games that engines lost by faults, counted by player and kind of fault, in the order of the first such game. `reason` is the
+  /// reason in this first game. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
   /// For each player with moves that exceeded the time limit but not its margin: their number, and the greatest excess in
   /// milliseconds (`most`).
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
-  /// Players by rank with their points, in formats with more than two players.
+  /// Players by rank with their points, in formats with more than two players. `buchholz` is the sum of the points of a player's opponents.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
   /// Ratings by player, in formats whose results make all players comparable: round robin, gauntlet and Swiss.
   package internal(set) var ratings: [Rating] = []

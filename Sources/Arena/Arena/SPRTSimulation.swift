@@ -2,13 +2,13 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Simulates sequential tests with random results of pairs of games, to measure error rates and lengths.
+/// Simulates sequential tests (`SPRT`) with random results of pairs of games, to measure how often the tests err and how long they take.
 package struct SPRTSimulation: Sendable {
   /// The number of tests with each verdict, and the number of pairs in all tests.
   package struct Result: Sendable {
-    /// The number of tests that accepted the lower difference.
+    /// The number of tests that accepted the lower Elo difference.
     package var h0 = 0
-    /// The number of tests that accepted the higher difference.
+    /// The number of tests that accepted the higher Elo difference.
     package var h1 = 0
     /// The number of pairs in all tests.
     package var pairs = 0
@@ -24,9 +24,9 @@ package struct SPRTSimulation: Sendable {
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points. `level` is the probability of 1 point. A fifth of the
-  /// other pairs bring 0 or 2 points, the rest ½ or 1½; `elo` divides them into lost and won pairs. `nil` if `level` leaves too few
-  /// pairs for this Elo difference.
+  /// The probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points. `level` is the probability of 1 point. Of the other pairs a
+  /// fifth bring 0 or 2 points, the rest ½ or 1½. The Elo difference `elo` decides how many of them are won. `nil` if `level` leaves too
+  /// few pairs for this difference.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
     // The mean (`size`) and the mean square (`square`) of the distance between a pair's mean score and ½. The distance is ½ for 0

@@ -60,7 +60,8 @@ package struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// Twice each player's points, and the opponents met. In a Swiss tournament the players in `byes` had a bye, which counts as a win.
+  /// Twice each player's points, and the players that each has met. In a Swiss tournament the players in `byes` had a bye, which counts as
+  /// a win.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
@@ -72,7 +73,7 @@ package struct Schedule: Sendable {
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// The maximum number of extra pairs of games in a tied knockout match.
+  /// The maximum number of extra pairs of games that decide a tied knockout match.
   static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
@@ -211,8 +212,8 @@ package struct Schedule: Sendable {
         survivors.removeAll { losers.contains($0) }
       }
       guard survivors.count > 1 else { return [] }
-      // The first round reduces the number of players to a power of two, with byes for the best seeds. In each round the first of the
-      // list plays against the last, so that the best players meet as late as possible.
+      // `survivors` is in the order of entry. The first round reduces the number of players to a power of two; the first players of the
+      // list get byes. In each round the first plays against the last, so that those entered first meet as late as possible.
       var size = 1
       while size * 2 < survivors.count { size *= 2 }
       let playing = Array(survivors.suffix(2 * (survivors.count - size)))

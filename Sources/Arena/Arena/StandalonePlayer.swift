@@ -4,7 +4,7 @@ import TicTacToe
 
 /// A player of the arena for games outside of a run, as on a match server. Used by one thread at a time.
 package final class StandalonePlayer: @unchecked Sendable {
-  /// The functions of a player. Their types are the same for all games, unlike the type of the player.
+  /// A player as functions whose types are the same for all games. The type `BoardPlayer` differs from game to game.
   private struct Seat {
     typealias Move = (VariantState, [Cell], inout SplitMix64, _ otherClock: Double?, _ deadline: Double) -> Cell?
 

@@ -169,9 +169,9 @@ package struct SPRT: Sendable, Hashable {
 
   /// The verdict of the test.
   package enum Verdict: String, Sendable, Hashable {
-    /// The lower difference is accepted.
+    /// The test accepts the lower Elo difference.
     case h0 = "H0"
-    /// The higher difference is accepted.
+    /// The test accepts the higher Elo difference.
     case h1 = "H1"
     /// The test has no verdict yet.
     case inconclusive
@@ -247,7 +247,7 @@ extension SPRT {
   /// The log-likelihood ratios at which the test ends.
   package var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
 
-  /// The count that replaces 0, so that results which have not occurred are not considered impossible.
+  /// The count that replaces a score's count of 0, so that the test does not take a score that has not occurred yet for impossible.
   private static let prior = 1e-3
 
   /// The log-likelihood ratio of the games played.

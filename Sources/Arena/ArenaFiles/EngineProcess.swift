@@ -57,7 +57,7 @@ package final class EngineProcess {
   /// Bytes read and not yet consumed are in `head`..<`tail`.
   private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 2 * EngineProcess.lineLimit)
   private var (head, tail) = (0, 0)
-  /// Bytes read since `resetCount`.
+  /// The number of bytes read since the last `resetCount`.
   package private(set) var bytesRead = 0
   private var isOpen = true
   private let tick = ReadTick()
@@ -81,7 +81,7 @@ package final class EngineProcess {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toEngine.0, 0)
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
-    // With O_NONBLOCK a FIFO without a reader is an error; otherwise opening the FIFO would wait for a reader.
+    // The log may be a FIFO. With O_NONBLOCK, a FIFO without a reader is an error; otherwise the open would wait for a reader.
     posix_spawn_file_actions_addopen(
       &actions, 2, launch.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
@@ -130,8 +130,8 @@ package final class EngineProcess {
   /// Milliseconds for an engine to end by itself after `quit`.
   private static let quitGracePeriod = 300.0
 
-  /// Stops the engine and its descendants. Waits for the end of the guard, half a second longer than the guard's own limit. With
-  /// `quitting`, first sends `quit` and gives the engine `quitGracePeriod` to end by itself.
+  /// Stops the engine and its descendants. Waits for the end of the guard, at most half a second longer than `EngineGuard.quitTimeout`.
+  /// With `quitting`, first sends `quit` and gives the engine `quitGracePeriod` to end by itself.
   package func stop(quitting: Bool = false) {
     guard isOpen else { return }
     let grace = monotonicMilliseconds() + EngineProcess.quitGracePeriod
@@ -204,7 +204,7 @@ package final class EngineProcess {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
-  /// Waits for bytes and stores them; returns the reason if none came in time.
+  /// Waits for bytes and stores them. Returns `nil` then, or the failure if no byte came in time.
   private func fill(_ deadline: Double) -> Reading? {
     memmove(buffer, buffer + head, tail - head)
     (head, tail) = (0, tail - head)
@@ -254,7 +254,8 @@ package final class EngineProcess {
     return deed
   }
 
-  /// Waits until a descriptor is ready. `false` if the deadline passes first, or if the run is stopped (`stop` itself still waits then).
+  /// Waits until a descriptor is ready. `false` if the deadline passes first or the run is stopped. Once `stop` has cleared `isOpen`, the
+  /// run's end no longer ends the wait.
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

@@ -6,8 +6,8 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The chances of two players of Infinite, with each of them as X. The chances are exact, except that draws by a third repetition
-  /// are not counted, because these depend on the whole game.
+  /// The chances of two players of Infinite, with each of them as X. The chances are exact, except that draws by a third repetition are not
+  /// counted: whether a position repeats depends on the whole game.
   package static func exact(_ a: InfiniteOpponent, _ b: InfiniteOpponent, asJSON: Bool) -> String {
     let seatings = [(a, b), (b, a)].map { (x: $0.0.name, o: $0.1.name, odds: Odds.ofInfinite(x: $0.0, o: $0.1)) }
     let (first, second) = (seatings[0].odds, seatings[1].odds)
@@ -31,7 +31,7 @@ extension AnswerText {
       + "a third repetition, which draws a game, is not counted: its chance depends on the whole game\n"
   }
 
-  /// The value, distance and moves of a position of Infinite; for the start also how many boards are won, lost and drawn.
+  /// The value, distance and moves of a position of Infinite. For the start also how many of all boards are won, lost and drawn.
   package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
     let table = InfiniteTable.shared
     let evaluation = table.evaluation(of: state)

@@ -76,7 +76,7 @@ struct UltimateReview {
     var loss: Double { before - after }
   }
 
-  /// The least loss of expected score that is marked; smaller losses are within the search's error.
+  /// A move that loses at least this much expected score is marked; smaller losses are within the search's error.
   static let threshold = 0.1
 
   private(set) var entries: [Entry] = []
@@ -112,8 +112,8 @@ struct UltimateReview {
   mutating func score(
     of player: Player, _ state: Ultimate.State, _ search: UltimateSearch
   ) -> (score: Double, isProven: Bool) {
-    // Try a proof first, with 5 nodes for each simulation: of 120 late positions the search alone misjudges 6, the proof and the search
-    // together 3. Positions before ply 24 are rarely proved.
+    // First let the solver try a proof, with 5 nodes for each of the search's `simulations`. Of 120 late positions the search alone
+    // misjudges 6, proof and search together 3. Positions before ply 24 are rarely proved.
     if state.plies >= 24 || Ultimate.outcome(of: state) != nil,
       let value = solver.value(of: state, limit: 5 * simulations)
     {

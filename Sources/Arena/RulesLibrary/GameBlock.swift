@@ -6,7 +6,7 @@ import TicTacToe
 package struct GameBlock<R: Rules>: Sendable {
   /// The cells of the board, row by row.
   package let cells: [Cell]
-  /// By a cell's index, the cell's place in `cells`.
+  /// The place in `cells` of each cell, by the cell's own index.
   package let places: [UInt8]
 
   package init() {

@@ -59,7 +59,7 @@ final class EngineClient: @unchecked Sendable {
 
   /// Milliseconds to wait for `uciok` and `readyok`.
   static let handshakeTimeout = 5000.0
-  /// Milliseconds without an answer to `uci` before `ugi` is tried.
+  /// Milliseconds without an answer to `uci` before the arena also sends `ugi`, the greeting of the Universal Game Interface.
   static let silence = 1000.0
   /// The maximum number of bytes that an engine may write during the handshake, or during one move.
   static let floodLimit = 1 << 20
@@ -86,7 +86,7 @@ final class EngineClient: @unchecked Sendable {
   private var readyDeadline: Double?
   /// The engine's remaining milliseconds in this game.
   private(set) var clock = 0.0
-  /// The number of moves in `request`.
+  /// The number of moves that `request` contains.
   private var movesTold = 0
 
   /// The bytes of the line `position …`, to which each request for a move appends new moves and then `go …`.
@@ -121,7 +121,8 @@ final class EngineClient: @unchecked Sendable {
         isUGI = true
         break conversation
       case .late where silentUntil < deadline && !stopSignal.isSet:
-        // The engine has not answered `uci` within `silence`: try `ugi`, and wait until the deadline. A slow UCI engine ignores `ugi`.
+        // The engine has not answered `uci` within `silence`: send `ugi`, and wait for either answer until the deadline. A UCI engine that
+        // is only slow ignores `ugi`.
         silentUntil = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
@@ -210,7 +211,7 @@ final class EngineClient: @unchecked Sendable {
         return
       }
     }
-    // Do not wait for `readyok` here, so that both engines of a game prepare at the same time; `move` waits for it before the first move.
+    // Do not wait for `readyok` here, so that both engines of a game prepare at the same time; `move` waits before the first move.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
@@ -251,7 +252,7 @@ final class EngineClient: @unchecked Sendable {
       let isLate = monotonicMilliseconds() >= deadline
       return .failure(lose(isLate ? "does not read its input" : process.ending(otherwise: "closed its input")))
     }
-    // Remove `go …`: the next request begins with the position and moves that remain.
+    // Remove `go …`, so that `request` keeps the position and the moves for the next request.
     request.removeLast(request.count - told)
     func late() -> EngineLoss { lose("no move within \(Int((deadline - begun).rounded())) ms", .time) }
     var evaluation: String?

@@ -48,7 +48,7 @@ extension UCIServer {
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
       let cell = choose(state, nil, &generator, isStopped)
       let name = R.variant.name(of: cell)
-      // `nil` if the move was not searched; then there is no `info` line.
+      // `nil` if the player chose the move without a search: then write no `info` line.
       let move = tree?.rootMoves.first { $0.cell == cell }
       let info = move.map { ["info depth 1 score \(UCIServer.score($0.score)) pv \(name)"] } ?? []
       let reply = tree?.expectedReply(to: cell).map { " ponder \(R.variant.name(of: $0))" } ?? ""

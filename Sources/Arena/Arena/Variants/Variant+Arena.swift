@@ -11,7 +11,7 @@ extension Variant {
   /// Whether the game's players search with learnt values, because no table has the exact values.
   var hasLearntValue: Bool { !isSolved }
 
-  /// The maximum of `--openings random:N`: with more plies some games would be over.
+  /// The maximum of `--openings random:N`: after more random plies some games would already be over.
   var randomPlies: Int { isOneBoard ? 4 : 16 }
 
   /// The number of random plies in the openings of `alina-arena compare`, if no option chooses the openings.
