@@ -147,7 +147,7 @@ struct SolveCommand: ParsableCommand {
   private static let nodeLimit = 1_000_000_000
 }
 
-/// The error if the option `--rules` names a game that is not solved.
+/// The error for an option `--rules` that names a game without a solution.
 private func unsolved(_ variant: Variant) -> ArenaError {
   ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }

@@ -99,7 +99,7 @@ private final class BotSession {
     model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
   }
   private(set) var hasBeenOnline = false
-  /// The last reason why the bot was not connected.
+  /// The reason given when the bot last had no connection.
   private(set) var problem: String?
   private var model: BotModel
   /// The player; called only on the queue `thinking`.
@@ -119,8 +119,8 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Handles the connection's events and carries out the bot's actions. A session without a game takes one of the `left` games that no
-  /// session has taken yet.
+  /// Handles the connection's events and carries out the bot's actions. A session without a game plays one more if `left`, the number of
+  /// games that no session has taken yet, is above 0.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }

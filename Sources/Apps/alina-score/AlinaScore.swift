@@ -157,7 +157,7 @@ struct Measure: ParsableCommand {
     guard (1...100_000).contains(count) else { throw ValidationError("--count \(count): 1–100000") }
   }
 
-  /// The games (Classic, Infinite …) of which reference games are measured.
+  /// The variants (Classic, Infinite …) whose reference games are measured if the command names no games.
   private var variants: [Variant] {
     get throws {
       if let rules { return [try GameFile.variant(rules)] }
@@ -184,7 +184,8 @@ struct Measure: ParsableCommand {
     }
   }
 
-  /// Prints measurements of the games' music: with `--pace` how it fits moves at people's speed, otherwise its style.
+  /// Prints measurements of the games' music. With `--pace` they show how well the music fits moves at the speed of people, otherwise they
+  /// describe its style.
   private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {

@@ -34,7 +34,7 @@ struct Bench: ParsableCommand {
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
     print(Self.composing(rules))
-    /// A renderer of the whole mix, with the sampled piano `grand` or else the modal piano.
+    /// A renderer of all sounds of the synthesizer, with the sampled piano `grand`, or with the modal piano if `grand` is `nil`.
     func mix(_ grand: Instrument? = nil) -> (UnsafeMutablePointer<Float>, Int) -> Void {
       let engine = Engine(patch: Patch(rules))
       if let grand {

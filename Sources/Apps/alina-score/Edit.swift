@@ -137,7 +137,8 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// The command of the next key. `nil` if no key or an unused key is pressed within the time; `again` at the end of the input.
+    /// The command of the next key. `nil` if no key or an unused key is pressed within the time; `again` (play the sign again) at the end
+    /// of the input.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }

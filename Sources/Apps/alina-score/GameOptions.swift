@@ -21,7 +21,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
 
-  /// A player's name as shown on a score. A level is shown by the name of its character, other players by their name in the record.
+  /// A player's name as a score shows it: for a level the name of its character, for another player its name in the record.
   static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {
@@ -30,8 +30,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules given by the option, else the rules that the record names. If no installed rules have the record's hash, prints a line
-  /// and returns the installed rules of that name, or else the standard rules.
+  /// The rules that the option names, else those that the record names. If the record's hash fits no installed rules, prints a line and
+  /// returns the installed rules of that name, or else the standard rules.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path

@@ -109,7 +109,7 @@ struct Live: ParsableCommand {
     var all: [ScoreEvent] = []
     func post(_ events: [ScoreEvent]) {
       if keepsEvents { all += events }
-      // While the synthesizer's queue is full, render and play blocks of sound: this makes room in the queue.
+      // While the synthesizer's queue is full, render and play blocks of sound, which takes events from the queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }
@@ -122,7 +122,8 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // Compose a line only shortly before its time: the synthesizer's queue has room for minutes of events, not for a whole file.
+      // Compose the music of a line only shortly before its time: the synthesizer's queue has room for events of some minutes, not of a
+      // whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead

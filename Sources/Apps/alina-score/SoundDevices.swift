@@ -42,7 +42,7 @@ enum SoundDevices {
     private typealias Queue = @convention(c) (UInt32, UnsafeRawPointer, UInt32) -> Int32
     private typealias Queued = @convention(c) (UInt32) -> UInt32
     private typealias Pause = @convention(c) (UInt32, Int32) -> Void
-    /// The maximum number of bytes queued in the device: an eighth of a second of stereo.
+    /// The maximum number of bytes queued in the device: 6,000 stereo frames of 8 bytes, an eighth of a second.
     private static let most = 6_000 * 8
     private let device: UInt32
     private let queue: Queue
@@ -73,7 +73,7 @@ enum SoundDevices {
       pause(device, 0)
     }
 
-    /// The number of queued frames.
+    /// The number of queued frames, of 8 bytes each.
     var waiting: Int64 { Int64(queued(device)) / 8 }
 
     /// Renders the next 512 frames of an engine and queues them; waits while the queue is full.

@@ -21,7 +21,7 @@ final class LANDiscovery {
 
   /// Broadcasts this player's room, and collects the rooms of others while the player looks for them.
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    // Close the socket when it is not read: it would store announcements, and later reads would take them for new ones.
+    // Close the socket while it is not read: the system would keep announcements for it, and a later read would take old ones for new.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket
@@ -52,7 +52,7 @@ private final class BeaconSocket {
 
   deinit { close(handle) }
 
-  /// Broadcasts a room every two seconds.
+  /// Broadcasts an announcement of this player's room, at most every two seconds.
   func call(_ announcement: Announcement, at now: Double) {
     guard now >= nextCall else { return }
     nextCall = now + Announcement.interval
@@ -85,7 +85,7 @@ extension sockaddr_in {
     sin_addr.s_addr = address
   }
 
-  /// Passes the address to a system call, which may replace it.
+  /// Passes the address to a system call, which may write another address in its place.
   mutating func pass<T>(_ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> T) -> T {
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafeMutablePointer(to: &self) {

@@ -5,8 +5,8 @@ import Screen
 
 /// Times for latency measurements, written as lines. NS are nanoseconds of the monotonic clock:
 /// - `first-frame NS`: from the start of the process to the first picture.
-/// - `move INPUT-NS FRAME CALLBACK-NS BLOCK-FRAME MS`: the time of the input; the audio frame at which the move sounds; the time and
-///   first frame of the audio callback that rendered it; the milliseconds between both times.
+/// - `move INPUT-NS FRAME CALLBACK-NS BLOCK-FRAME MS`: the time of the input; the audio frame at which the move sounds; the time and first
+///   frame of the audio callback that rendered this frame; the milliseconds from the input to the callback.
 /// - `callback CALLS NS WORST-NS`: the number, total and longest duration of the audio callbacks. `rss KIB`: the largest memory.
 final class LatencyLog {
   private let path: String
@@ -16,7 +16,7 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Records the time at which the event loop has read the events of a pass: the input time of moves that these events make.
+  /// Records the time at which the event loop has read a pass's events. Moves that result from the events get this input time.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
   /// Records the time at which the first picture was shown.

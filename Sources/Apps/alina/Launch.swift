@@ -123,7 +123,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // If `isGated`, the sound is rendered in step with the script. To be reproducible, the run must then compute moves synchronously.
+    // If `isGated`, the sound is rendered in step with the script's times. Then compute moves synchronously, so that each run is the same.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)
@@ -179,12 +179,12 @@ struct Launch {
 
   // MARK: - Parts
 
-  /// Whether an unfinished game or match is resumed: only without a script and without options for a particular game.
+  /// Whether the window resumes an unfinished game or match: only without a script and without options for a particular game.
   private var mayResume: Bool {
     options.level == nil && options.game == nil && options.side == nil && options.seed == nil && options.script == nil
   }
 
-  /// Opens the page or the game that the options name.
+  /// Opens the game file and the screen that the options name.
   private func showFirst(_ app: App) {
     if let file = options.gameFile { app.files.open(path: file) }
     if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }

@@ -18,7 +18,8 @@ import Tintinnabuli
 final class Workshop: Sendable {
   private let state = Mutex((isOpen: true, running: 0))
 
-  /// Runs `body` on a worker. Returns a function that cancels the work: from then on `isWanted`, which `body` polls, returns `false`.
+  /// Runs `body` on a background thread. Returns a function that cancels the work: from then on `isWanted`, which `body` polls, returns
+  /// `false`.
   func make(_ services: PlatformServices, _ body: @escaping @Sendable (_ isWanted: () -> Bool) -> Void) -> () -> Void {
     let isWanted = Mutex(true)
     state.withLock { $0.running += 1 }
@@ -50,7 +51,7 @@ struct PieceKeeper: Sendable {
     folder = "\(services.dataFolder())/pieces/\(piece.name)"
   }
 
-  /// Pixels per point of the score page, enough for print.
+  /// Pixels per point of the score page; two are enough for print.
   private static let zoom = 2.0
 
   private func write(_ name: String, _ bytes: [UInt8]) throws(MakingFault) {
@@ -61,7 +62,7 @@ struct PieceKeeper: Sendable {
 
   private struct Stopped: Error {}
 
-  /// The message to the player about an error.
+  /// The message to the player about work that ended with an error.
   private func news(_ error: any Error) -> MakingNews {
     switch error {
     case is Stopped: return .stopped
@@ -126,7 +127,7 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Renders with the piano, tuning and loudness setting of the game.
+  /// Calls `body` with an engine that plays with the piano, tuning and loudness setting of the game.
   private func playing(_ music: Rendition, _ body: (Engine) throws -> Void) throws {
     try SampledPiano.playing(Patch(music.rules), font: font) { engine in
       if piece.a4 != 440 { engine.setTuning(a4: piece.a4) }

@@ -5,7 +5,7 @@ import ScoreModel
 import Screen
 import Synth
 
-/// The paths of pictures of the window that are to be written with the next frame.
+/// Paths at which the picture of the window's next frame is to be written.
 final class Pictures {
   var wanted: [String] = []
   private(set) var failed: [String] = []
@@ -46,7 +46,8 @@ final class ScriptedGame: PlatformGame {
   var windowTitle: String { app.windowTitle }
   var wantsToQuit: Bool { quits || app.wantsToQuit }
 
-  /// Ends the program once the script is done and `frame` is reached, after a last picture if `picture` is given.
+  /// Ends the program once the script is done and the audio frame `frame` is reached. If the path `picture` is given, first writes a last
+  /// picture there.
   func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
 
   /// Passes the lines for a screen reader to `speaker` if the setting `speech` is on, and prints them if `prints`. Answers to the
@@ -114,7 +115,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// The state of the sound that the player is told; `nil` if an option has turned sound off.
+  /// The state of the sound as the player is told; `nil` if an option has turned sound off, about which the player is told nothing.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

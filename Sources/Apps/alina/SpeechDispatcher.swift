@@ -34,11 +34,11 @@ final class SpeechDispatcher: Sendable {
   /// `SPD_TEXT` of libspeechd.h: a new line interrupts the line that is being spoken.
   private static let text: CInt = 3
 
-  /// `SPD_MODE_SINGLE`: no thread for events.
+  /// `SPD_MODE_SINGLE`: a connection without a second thread for the library's events.
   private static let single: CInt = 0
 
   private struct Queue {
-    /// The lines that were added since the last `speak`.
+    /// The lines that were added since the last call of `speak`.
     var lines: [String] = []
     /// The text to be spoken next, and its language. A newer text replaces it, as speech-dispatcher would interrupt the older text.
     var next: (text: String, language: String)?

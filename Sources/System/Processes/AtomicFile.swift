@@ -12,7 +12,8 @@ package enum AtomicFile {
     package var description: String { String(cString: strerror(number)) }
   }
 
-  /// The number of writes of this process so far. The name of a temporary file contains it, as two threads may write the same file.
+  /// The number of writes of this process so far. Each temporary file's name contains it, because two threads may write the same file at
+  /// once.
   private static let writes = Atomic<Int>(0)
 
   /// Replaces a file by bytes. The file keeps its mode, unless `mode` is given.
