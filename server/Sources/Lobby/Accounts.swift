@@ -4,8 +4,8 @@ import MatchStore
 /// A cache of the accounts that the sessions and matches of this node need.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account: the number of units in flight (the store has not answered them yet) that change the account, and whether the account
-  /// was read meanwhile (`isRead`). The values read then may or may not include these changes.
+  /// For each account that units in flight (not answered by the store yet) will change: their number, and whether the account was read
+  /// since (`isRead`). What was read may or may not include their changes.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }
@@ -36,8 +36,8 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Adds a stored unit's scores to cached accounts. Returns the accounts that were read while the unit was in flight: their cached
-  /// values may include the scores already, so they must be read again.
+  /// Adds the scores of a unit that was stored to the cached accounts. Returns the accounts that were read while the unit was in flight:
+  /// what was read may include the scores already, so these accounts must be read again.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {

@@ -5,7 +5,7 @@ import TicTacToe
 
 /// Work for one connection, handled in order: a client's request, or an order of this node to send the client something.
 enum Request: Sendable {
-  /// A line from the client, and the monotonic time at which it was decoded.
+  /// A line from the client, and the monotonic time, in ms, at which it was decoded.
   case line(ClientLine, at: Int64)
   /// Subscribe the player's session to a match and send the state of the match. If the match is new to the player, send `paired` first, as
   /// the answer to the request `re`.
@@ -44,8 +44,8 @@ struct Connection: Sendable {
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// The number of waits of the connection, each for an answer of the store or for the end of a match's work in the store. The next request
-  /// begins when the number is 0.
+  /// How many things the connection waits for: answers of the store, and matches with a unit or a read in flight. At 0 it begins the next
+  /// request.
   var outstanding = 0
   /// Requests received while the connection waits, in order.
   var queue: [Request] = []

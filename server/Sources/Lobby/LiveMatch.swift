@@ -21,7 +21,7 @@ struct LiveMatch: Sendable {
   /// The connections of the spectators.
   var watchers: [ConnectionID] = []
 
-  /// The store's work in progress for this match, and the commands that wait until it is done.
+  /// The unit or the read of this match that is in flight at the store, and the commands that wait for its end.
   var work = Work()
   /// Whether a new event can be decided: no unit is in flight and the log is not being read again.
   var isSettled: Bool { work.unit == nil && !work.isBeingRead }
@@ -29,7 +29,7 @@ struct LiveMatch: Sendable {
   var presence = Sides(x: Presence(), o: Presence())
   /// The monotonic time at which the clock of the side to move began to run; `nil` while the clock is stopped.
   private(set) var turnStarted: Int64?
-  /// After a restart of the server the clock stays stopped for this time, or until the side to move comes back if that is earlier.
+  /// The wait after a restart of the server: the clock stays stopped until the side to move has come back, at most until this span ends.
   private var wait: Span?
   /// When the room's code expires, in monotonic milliseconds.
   private(set) var codeDies: Int64?
@@ -37,7 +37,7 @@ struct LiveMatch: Sendable {
   private(set) var rematchUntil: Int64?
   /// When the match is evicted from memory, in monotonic milliseconds; `nil` until the match is over.
   var forgetAt: Int64?
-  /// The monotonic times of the match's pending timers, the latest first. A new timer is set only if its time is earlier than these.
+  /// The monotonic times of the match's pending timers, the latest first. A new timer is set only if it is due before all of them.
   var timers: [Int64] = []
 
   struct Work: Sendable {
@@ -46,12 +46,12 @@ struct LiveMatch: Sendable {
     /// Whether the log is being read again (`isBeingRead`), and whether to read it again once no unit is in flight (`isBehind`).
     var isBeingRead = false
     var isBehind = false
-    /// When the log was last requested from the store: the number of events in memory, and the number of events known to be stored.
+    /// The numbers at the last request for the log: how many events memory had (`count`), and how many the store was known to have.
     var requested = (count: 0, storedCount: 0)
     /// Commands that wait, in order, until no unit and no read of the match is in flight.
     var waiting: [(id: ConnectionID, request: Request)] = []
-    /// While the store fails: the earliest monotonic time at which the server may again submit an event that no client asked for, such as a
-    /// loss on time.
+    /// While the store fails: the earliest monotonic time, in ms, at which the server may again submit an event that no client asked for,
+    /// such as a loss on time.
     var retryAt: Int64?
   }
 
@@ -154,7 +154,7 @@ struct LiveMatch: Sendable {
       (turnStarted, wait, codeDies) = (nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
-    // The opponent gets the full time to answer a rematch request.
+    // A rematch request restarts the time for answering it, so that the opponent gets all of `rematchWithin`.
     case .rematch: allowRematch(configuration, now)
     case .flag, .draw, .resign, .abort, .claim: break
     }
@@ -174,7 +174,7 @@ struct LiveMatch: Sendable {
     if isHere, wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
   }
 
-  /// Starts the clock if the side to move has not come back within the longest wait after a restart of the server.
+  /// Starts the clock of the side to move if the wait after a restart of the server is over.
   mutating func startOverdueClock(_ now: Int64) {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
@@ -227,7 +227,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If the grace periods of both players are over, the clock decides a match with a clock; a match without a clock is aborted.
+      // If both players have been absent for too long, neither can claim the win: the clock decides; without a clock, the match is aborted.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break

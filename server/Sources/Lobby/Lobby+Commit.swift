@@ -2,7 +2,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Submitting units to the store, handling their verdicts, folding applied events and notifying clients.
+/// Submits units (changes that are stored together or not at all) to the store, handles the store's verdicts, folds stored events and sends
+/// them to clients.
 extension Lobby {
   // MARK: drafts
 
@@ -23,8 +24,8 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // If the game has no outcome, and neither a player nor an administrator aborted it, a first move was too late: pause the player to
-      // move.
+      // The game ended without an outcome, and neither a player nor an administrator aborted it: the player to move let the time for the
+      // first move run out. The tournament pairs this player again only at the player's request.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -69,7 +70,7 @@ extension Lobby {
     }
   }
 
-  /// Removes a unit from the units in flight, and from the counts of such units in `accounts`.
+  /// Ends a unit: it is in flight no longer, and `accounts` expects no more scores from it.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.endExpecting(out.draft.unit.scores)
@@ -108,8 +109,8 @@ extension Lobby {
     retry(out)
   }
 
-  /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: the outage may be long.
-  /// The unit stays in flight. If it turns out to be stored, its events are sent, and a repeated command is answered.
+  /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: the store may stay out of
+  /// reach for long. The unit stays in flight. If it turns out to be stored, its events are sent, and a repeated command is answered.
   mutating func refuseWaiting(for number: UInt64) {
     guard let out = store[unit: number] else { return }
     switch out.then {
@@ -133,8 +134,8 @@ extension Lobby {
   /// Folds a stored unit into memory and notifies clients and other nodes.
   private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ following: [MatchID: [NodeID]]) {
     let draft = out.draft
-    // Must run before `finish`, which drops the record of accounts that were read while this unit was in flight. The cached values of the
-    // accounts `unsure` may or may not include the unit's scores.
+    // Must run before `finish`, which forgets that an account was read while this unit was in flight. The accounts `unsure` were: their
+    // cached values may or may not include the unit's scores.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }

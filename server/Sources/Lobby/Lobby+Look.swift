@@ -76,7 +76,7 @@ extension Lobby {
 
   /// Keeps a finished match that was loaded. If too many are kept, evicts the match that was loaded first.
   mutating func keepFinished(_ m: MatchID) {
-    // If the first match is in use or has just ended, its own timer evicts it later.
+    // If the match to evict is in use or has just ended, its own timer evicts it later.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,
       match.work.waiting.isEmpty, !match.mayHaveRematch(now.monotonic)
     else { return }
@@ -85,7 +85,8 @@ extension Lobby {
 
   // MARK: pages
 
-  /// Sends the player's row for Classic, then a row for each other game that the player has played and the client knows.
+  /// Sends the player's name, settings and results in Classic, then the results in each other game that the player has played and the
+  /// client knows.
   mutating func sendMe(_ profile: Profile, to id: ConnectionID, _ re: String?) {
     let (account, games) = (profile.account, session(of: id)?.games ?? [])
     let live = live(profile, in: games)
@@ -135,7 +136,7 @@ extension Lobby {
     send(.page("history", rows: rows, more: isLast ? nil : found.last?.record.ended), to: id, re: re)
   }
 
-  /// Answers with a page that is read and rendered once for all connections that request it.
+  /// Answers with the leaderboard or the list of live matches, which is read and rendered once for all connections that request it.
   mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
     if pages.isFresh(page, now.monotonic) { return show(page, to: id, re) }
     connections[id]?.outstanding += 1
@@ -152,7 +153,8 @@ extension Lobby {
     replies.add(.send(id, line, .essential))
   }
 
-  /// Sizes for the metrics, each with its help text; O(n) in matches and tickets.
+  /// The present numbers of connections, matches, waiting players and so on for the metrics, each with its help text; O(n) in matches and
+  /// tickets.
   package var gauges: [(name: String, help: String, value: Int)] {
     [
       ("connections", "Connections of clients.", connections.count),

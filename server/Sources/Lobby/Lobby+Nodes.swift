@@ -115,8 +115,8 @@ extension Lobby {
     if !isDone { adoptOrphans() }
   }
 
-  /// After the death of a node, schedules a presence check for each match with a player who is neither recorded as absent nor connected
-  /// here: the player may have been connected to the dead node.
+  /// Closes all connections, so that clients reconnect to other nodes, once the store has not answered for so long that the other nodes
+  /// consider this node dead.
   private mutating func checkPresenceElsewhere() {
     for match in matches.values where !unaccountedSides(in: match).isEmpty {
       matches.schedulePresenceCheck(match.id, now.monotonic)
@@ -144,7 +144,7 @@ extension Lobby {
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return submit(draft(match, [recovered]), .itself)
     }
-    // Before a match is live, only `recovered` may be logged.
+    // An absence is logged only in a live match.
     guard match.state.phase == .live else { return }
     for side in absent where !match.presence[side].isAway { matches[m]?.presence[side].hasLeft = true }
     if unaccountedSides(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }

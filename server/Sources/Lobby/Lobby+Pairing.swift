@@ -61,7 +61,7 @@ extension Lobby {
   }
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
-    // The store may still execute the unanswered command, so remove the ticket later.
+    // The queueing command got no answer, but the store may still execute it: remove the ticket in 5 s.
     if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
@@ -129,7 +129,7 @@ extension Lobby {
     }
   }
 
-  /// Queues a waiting connection's ticket again, because the store lacks the ticket. The store may refuse it.
+  /// Queues the ticket of a connection again, because the store has lost the ticket. The store may refuse this.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false
@@ -141,8 +141,8 @@ extension Lobby {
     if let ticket = seeks.markMatched(id, to: m) { matchmaker.remove(ticket.id) }
   }
 
-  /// Queues a player's ticket again under a new id after its match `m` ended or was lost before the player took part. Does nothing if the
-  /// player has another seek.
+  /// Queues a player's ticket again, under a new id, because its match `m` ended or vanished before the player was subscribed. Does nothing
+  /// if the player has another seek.
   mutating func requeueSeek(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
@@ -175,8 +175,8 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Subscribes those sessions of an account to match `m` that withdrew their seek only after their ticket was matched. Does nothing once a
-  /// move was made.
+  /// Subscribes an account to match `m` by those sessions that withdrew their seek too late, when their ticket was already matched. Does
+  /// nothing once a move was made.
   mutating func subscribeLateSeekers(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
       match.followers[side].isEmpty
@@ -208,7 +208,7 @@ extension Lobby {
       botAfter: Int64(configuration.botAfter), tournaments: tournaments.entries, wall: now.wall)
   }
 
-  /// Reads the queue now, or soon after the last such read, because another node has queued a ticket.
+  /// Reads the queue because another node has queued a ticket: at once, or later if such a read was just made.
   mutating func readQueueSoon() {
     guard let due = matchmaker.scheduleRead(now.monotonic) else { return }
     if due > now.monotonic { timers.set(.queue, at: due) } else { readQueueNow() }
@@ -286,7 +286,7 @@ extension Lobby {
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // If the session withdrew its seek too late, `seeks` lacks the ticket, but the session is subscribed all the same.
+      // A session that withdrew its seek too late has no ticket in `seeks` any more, but is subscribed all the same.
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
@@ -308,7 +308,7 @@ extension Lobby {
       }
     // The store failed; the next pairing timer reads the queue.
     case nil: return matchmaker.requireRead()
-    // A ticket of the pair does not wait any more. If it is a ticket of this node, the comparison finds the match to which it led.
+    // A ticket of the pair has left the queue. If its player waits here, a comparison with the store finds the match to which it led.
     case .ticket: membership.requireComparison()
     default: break
     }

@@ -138,7 +138,7 @@ extension Lobby {
     guard connections[id] != nil else { return }
     let (code, account) = (found.record.code, session.account)
     let before = tournaments[code]?.followers[id]
-    // Requests of the whole table are limited, because it has up to 40 KiB.
+    // A client may request the whole table only 60 times a minute, because the table has up to 40 KiB.
     let isWhole = needsTable || before == nil
     guard !isWhole || tries.allow("table \(account)", atMost: 60, now.monotonic) else {
       return refuse(id, re, .rate, "at most 60 tables a minute")
@@ -148,7 +148,7 @@ extension Lobby {
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
     // A follower's table must be complete when the answer has the phase `over`.
     if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
-    // The table in memory may be later than `found`.
+    // The table in memory may be newer than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
     // A connection that followed before has the table already: send it only the row of its own player.
@@ -208,8 +208,8 @@ extension Lobby {
     }
   }
 
-  /// Reads each tournament that has changed or was not read for a while. Sends the followers of the other tournaments the changes that
-  /// time alone causes, such as a new phase. Called once a second.
+  /// Called once a second. Reads each tournament that has changed, or that was last read more than `compareEvery` ms ago. To the followers
+  /// of the other tournaments, sends the changes that time alone causes, such as a new phase.
   mutating func refreshTournaments() {
     if membership.isLeader {
       for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }

@@ -12,7 +12,7 @@ import TicTacToe
 /// A match handles one unit at a time, and a connection one request. Further units and requests wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// Checks a match. Ignored unless `due` is the time of the match's next timer: after the match was evicted and loaded again, old timers
+    /// Checks a match. Ignored unless `due` is the time of the match's next timer: timers set before the match was evicted and loaded again
     /// still fire.
     case match(MatchID, due: Int64)
     case pairing
@@ -133,7 +133,7 @@ package struct Lobby: Sendable {
       guard membership.isLeader else { return timers.set(.housekeeping, at: now.monotonic + 60_000) }
       let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
       ask(.clean(guests: guests, keys: keys, lives: configuration.lives)) { lobby, answer in
-        // Clean in slices, so that moves and logins are served in between.
+        // Delete the expired rows in slices, 100 ms apart, so that moves and logins are served in between.
         let isMore = answer == .cleaned(isMore: true)
         lobby.timers.set(.housekeeping, at: lobby.now.monotonic + (isMore ? 100 : 60_000))
       }
@@ -184,7 +184,7 @@ package struct Lobby: Sendable {
 
   /// Whether so much work waits for the store that the lobby accepts no more.
   package var isBusy: Bool { isBusy(at: now.monotonic) }
-  /// Whether too much work waits for the store at a monotonic time, which may be later than the last input.
+  /// Whether too much work waits for the store at a monotonic time (in ms), which may be later than the last input.
   package func isBusy(at time: Int64) -> Bool { store.capacity(configuration, time) == 0 }
 
   // MARK: sessions and accounts

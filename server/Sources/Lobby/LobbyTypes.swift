@@ -136,9 +136,9 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var namesPerDay = 20
   /// Attempts with room codes a minute, per address and per account.
   package var codeTriesPerMinute = 5
-  /// The most units waiting to become durable before commands are refused as busy.
+  /// The number of units waiting to become durable above which commands are refused as busy.
   package var maxPending = 4096
-  /// Milliseconds that a commit may take before commands are refused as busy.
+  /// If the oldest unit has waited for the store for more milliseconds than this, commands are refused as busy.
   package var maxWait = 2000
   /// Milliseconds for which a side may be absent after sending `bye`, until its opponent may claim the win.
   package var graceAfterBye = 10_000

@@ -34,7 +34,8 @@ struct MatchDirectory: Sendable {
 
   struct PresenceCheck: Sendable {
     let since: Int64
-    /// Whether the store lists only this node as a follower. No living node followed the match before, so no node enforced its clock.
+    /// Whether this node was the match's only follower when the check began. Then no living node followed the match before, so its clock
+    /// was not enforced.
     let byAll: Bool
   }
 
@@ -81,10 +82,10 @@ struct MatchDirectory: Sendable {
 
   // MARK: loading
 
-  /// Whether one more request may wait for a match to be loaded.
+  /// Whether one more request may wait until a match is loaded.
   func mayWait(for m: MatchID) -> Bool { loading.count < 256 && loading[m, default: []].count < 64 }
 
-  /// Adds work for a match to be loaded; returns whether the store must be asked for it.
+  /// Adds work to do once a match is loaded. Returns whether the store must be asked for the match, because no earlier work waits for it.
   mutating func awaitLoading(of m: MatchID, _ work: Loading, for id: ConnectionID?) -> Bool {
     defer { loading[m, default: []].append((id, work)) }
     return loading[m] == nil
@@ -112,8 +113,9 @@ struct MatchDirectory: Sendable {
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }
 
-  /// The wall time to record as a match's end. Each match of this node gets another time, because a page of a player's history goes on
-  /// after the end time of the last match on the page before. The times decrease only if the clock was set back by a minute or more.
+  /// The wall time to record as the end of a match that ends now. It is never the same twice at this node, because a player's history is
+  /// read in pages, each continuing before the end time of the last match of the page before. It decreases only if the clock was set back
+  /// by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

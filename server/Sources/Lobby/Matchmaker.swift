@@ -42,7 +42,8 @@ struct Matchmaker: Sendable {
 
   // MARK: reading the queue
 
-  /// The monotonic time at which to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled already.
+  /// The monotonic time, in ms, at which to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled
+  /// already.
   mutating func scheduleRead(_ now: Int64) -> Int64? {
     guard !isReadScheduled else { return nil }
     let due = max(now, readAt + Matchmaker.readEvery)
@@ -174,9 +175,8 @@ struct Matchmaker: Sendable {
     return best?.ticket
   }
 
-  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession. With a longer time, a player could wait
-  /// for three seconds, since players are paired only every `tournamentInterval`. TournamentPairingTests prints the share of repeated
-  /// pairings.
+  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession. Together with the wait for the next
+  /// round (at most `tournamentInterval`) this stays below three seconds. TournamentPairingTests prints the share of repeated pairings.
   private static let repeatAfter: Int64 = 2400
 
   /// Milliseconds until the next round of pairing. Players of a tournament are paired only in rounds.
@@ -189,7 +189,7 @@ struct Matchmaker: Sendable {
     let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     if a.seek.terms.tournament != nil { return true }
-    // The greater of the two tickets' windows applies, but never more than a range that a player asked for.
+    // The larger of the two accepted differences counts, but a range that either player asked for is never exceeded.
     let most = max(window(a, context.now), window(b, context.now))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
@@ -210,7 +210,8 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// The number of tickets examined above a rating, and as many below it. Tickets farther away wait for a closer partner.
+  /// The number of tickets with a higher (or equal) rating among which a ticket looks for a partner, and the number with a lower rating.
+  /// With tickets farther away it is paired later, once one of these is closer.
   private static let near = 64
   static let most = 10_000
 
@@ -220,9 +221,9 @@ struct TicketQueue: Sendable {
 
   var count: Int { bySession.count }
   var isEmpty: Bool { bySession.isEmpty }
-  /// The monotonic time at which the longest waiting ticket was queued; O(n).
+  /// The monotonic time, in ms, at which the longest waiting ticket was queued; O(n).
   var oldest: Int64? { bySession.values.map(\.since).min() }
-  /// The monotonic time at which the longest waiting ticket of a tournament player was queued; O(n).
+  /// The monotonic time, in ms, at which the longest waiting ticket of a tournament player was queued; O(n).
   var oldestInTournaments: Int64? {
     bySession.values.lazy.filter { $0.seek.terms.tournament != nil }.map(\.since).min()
   }
@@ -261,7 +262,7 @@ struct TicketQueue: Sendable {
   /// The number of bots that wait with these terms.
   func bots(_ terms: MatchTerms) -> Int { lines[Line(terms: terms, isBot: true)]?.count ?? 0 }
 
-  /// The tickets that may suit a ticket and are closest to it in strength.
+  /// The candidates for pairing with a ticket: those with the nearest ratings among people and, if the player consents, among bots.
   func around(_ ticket: Ticket) -> [Ticket] {
     (ticket.seek.bots ? [false, true] : [false]).flatMap { isBot -> ArraySlice<Ticket> in
       guard let line = lines[Line(terms: ticket.seek.terms, isBot: isBot)] else { return [] }

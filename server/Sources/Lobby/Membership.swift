@@ -11,29 +11,29 @@ struct Membership: Sendable {
   private let heartbeatInterval: Int64
   /// The living nodes, from the last heartbeat, the oldest first.
   private(set) var living: [NodeRecord] = []
-  /// The monotonic time at which the last answered heartbeat was sent.
+  /// The monotonic time, in ms, at which the last answered heartbeat was sent.
   private var heartbeatAt = Int64.min / 2
   /// Milliseconds by which the store's clock is ahead of this node's wall clock.
   private(set) var clockAhead: Int64 = 0
   /// The store's clock minus the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// The time from which an old last heartbeat again proves the death of a node. For a while after an outage or a change of the clock it
-  /// proves nothing.
+  /// The monotonic time from which an old last heartbeat again proves that a node is dead. Before it, after an outage of the store or a
+  /// jump of its clock, the heartbeats of living nodes may be old as well.
   private var trustsHeartbeatsFrom: Int64 = 0
-  /// The monotonic time at which another node was last alive.
+  /// The monotonic time, in ms, at which this node last knew of another living node.
   private var companyAt = Int64.min / 2
   /// Whether the store has answered and, if this node is the leader, the node has adopted the matches that no living node follows.
   private(set) var hasStarted = false
   private var awaitsHeartbeat = false
   private var isAdopting = false
-  /// The monotonic time at which this node last searched for matches that no living node follows.
+  /// The monotonic time, in ms, at which this node last searched for matches that no living node follows.
   private var adoptedAt = Int64.min / 2
-  /// The monotonic time until which the store may still execute a request that it has not answered.
+  /// The monotonic time, in ms, until which the store may still execute a request that it has not answered.
   private var isUncertainUntil = Int64.min / 2
-  /// The number of comparisons; every third comparison also looks for matches that list this node and are not in memory.
+  /// The number of comparisons so far. Every third one also looks for matches that list this node but are not in its memory.
   private var comparisons = 0
-  /// Whether an answer of the store was lost that may have named a match of this node. The next comparison then looks for matches that are
-  /// not in memory.
+  /// Whether the next comparison must also look for matches that list this node but are not in its memory: an answer of the store was lost
+  /// that may have named such a match.
   private var mustCompare = false
 
   init(_ node: NodeID, _ configuration: LobbyConfiguration, _ now: Moment) {
@@ -60,7 +60,7 @@ struct Membership: Sendable {
   /// Whether a node may be considered dead because its last heartbeat is old.
   var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
-  /// Whether another node was alive within the 10 s before `time`, so that some of its changes may not have arrived here.
+  /// Whether another node was alive within the 10 s before `time`. Notifications of its changes may then have been lost.
   private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
 
   // MARK: heartbeats

@@ -1,14 +1,15 @@
 /// Whether one side of a match is present, and how long it may stay absent. Times are monotonic milliseconds.
 struct Presence: Sendable, Hashable {
-  /// The monotonic time at which the side's absence began; `nil` while the side is present.
+  /// The monotonic time, in ms, at which the side's absence began; `nil` while the side is present.
   private(set) var awaySince: Int64?
-  /// Whether the side's last connection has ended, here or at a dead node, without a `gone` in the log yet (`hasLeft`); and whether the
-  /// side sent `bye` (`leftCleanly`).
+  /// `hasLeft`: the side's last connection ended, at this node or at a node that died, and the log has no `gone` for it yet. `leftCleanly`:
+  /// the side sent `bye`.
   var hasLeft = false
   var leftCleanly = false
   /// The number of the side's `gone` and `back` events in the log.
   private var logged = 0
-  /// Milliseconds for which the side may be absent this time (`grace`), and for which it was absent earlier in the match (`awayBefore`).
+  /// Milliseconds for which the side may be absent until the opponent may claim the win (`grace`), and the length of its earlier absences
+  /// in this match (`awayBefore`).
   private var grace = 0
   private var awayBefore = 0
   /// The most presence events logged for one side, so that reconnecting cannot grow a log without limit.
@@ -41,7 +42,7 @@ struct Presence: Sendable, Hashable {
     awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
   }
 
-  /// The monotonic time from which the opponent may claim the win; `nil` while the side is present.
+  /// The monotonic time, in ms, from which the opponent may claim the win; `nil` while the side is present.
   func claimableAt(_ configuration: LobbyConfiguration) -> Int64? {
     awaySince.map { $0 + Int64(max(0, min(grace, configuration.graceInAll - awayBefore))) }
   }

@@ -6,7 +6,8 @@ import TicTacToe
 /// The leaderboards and the list of live matches, each read and rendered once for all connections that request it within
 /// a second; and the number of connections that read their history.
 struct SharedPages: Sendable {
-  /// For each page (a leaderboard or the list of live matches): the monotonic time of its last read, and its rows as JSON with their games.
+  /// For each page (a leaderboard or the list of live matches): the monotonic time of its last read in ms, and its rows as JSON with their
+  /// games.
   private var known: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
   /// For each page: the connections that wait until it has been read from the store.
   private var readers: [StoreQuestion: [(id: ConnectionID, re: String?)]] = [:]

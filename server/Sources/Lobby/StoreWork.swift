@@ -27,7 +27,7 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// The monotonic time at which the client's command was decoded; `nil` if no client caused the unit.
+  /// The monotonic time, in ms, at which the client's command was decoded; `nil` if no client caused the unit.
   var since: Int64? {
     switch self {
     case .command(_, _, let at, _), .opened(_, _, let at): at
@@ -47,7 +47,8 @@ struct StoreWork: Sendable {
   }
 
   private var units: [UInt64: Unit] = [:]
-  /// The units in the order of their submission, with the times. Some of them may be finished.
+  /// Every unit with the monotonic time of its submission in ms, in the order of submission. Finished units are removed later, many at
+  /// once.
   private var order: [(number: UInt64, at: Int64)] = []
   private var first = 0
   private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]

@@ -15,8 +15,8 @@ struct TournamentDesk: Sendable {
     var followers: [ConnectionID: Follower] = [:]
     /// The rows and the notice that were last sent to all followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
-    /// The numbers of the players whose later rows were sent to some followers alone. The next difference contains these players' rows in
-    /// any case: otherwise these followers would not hear of a row that changes back.
+    /// The numbers of the players of whom some followers alone were sent a newer row than `rows` has. The next message to all followers
+    /// contains the rows of these players in any case: such a row may have changed back, and then these followers have a wrong one.
     var partlySent: Set<Int> = []
     var notice = TournamentNotice()
     /// Whether the store may have a later version of the tournament.
@@ -69,7 +69,7 @@ struct TournamentDesk: Sendable {
   }
 
   private(set) var entries: [String: Entry] = [:]
-  /// The codes of open tournaments that were made from each address at this node, with the times at which they close.
+  /// For each address, the open tournaments that were made from it at this node: their codes, and the times at which they close.
   private var made: [String: [String: Int64]] = [:]
 
   subscript(code: String) -> Entry? {
@@ -85,7 +85,7 @@ struct TournamentDesk: Sendable {
     entries[found.record.code, default: Entry()].take(found, now)
   }
 
-  /// Keeps a tournament in memory until a time, because the leader needs its table to pair the players who wait.
+  /// Keeps a tournament in memory until a monotonic time (in ms), because the leader needs its table to pair the players who wait.
   mutating func need(_ code: String, until time: Int64) { entries[code, default: Entry()].neededUntil = time }
 
   mutating func unfollow(_ id: ConnectionID, _ code: String? = nil) {

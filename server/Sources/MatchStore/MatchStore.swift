@@ -9,8 +9,8 @@ package protocol MatchStore: AnyObject, Sendable {
   /// lost its file or connection reopens it at the next call.
   func apply(_ units: [StoreUnit]) -> [Verdict]
 
-  /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the
-  /// answer. `.failed` means that nothing was changed; after another error the change was made, or not, or will be made later.
+  /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the answer. After the error
+  /// `.failed` nothing was changed. After any other error the change was made, or not, or will be made later.
   func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
 
   /// Whether several nodes can use the store at once. If they cannot, the node that has the store open is the only living node.
@@ -64,7 +64,7 @@ extension MatchStore {
 }
 
 extension StoreQuestion {
-  /// The most rows of a kind that one `clean` deletes. Units and logins wait meanwhile: 20 ms with SQLite (November 2026).
+  /// The most rows of a kind that one `clean` deletes. Units and logins wait until it ends: 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
 
   /// The node that asks the question.
@@ -130,7 +130,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error as it is reported by a program that only opens or reads the store at `place`.
+  /// The error for a program that only opens or reads the store at `place`: to it, an unreachable store is unusable.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

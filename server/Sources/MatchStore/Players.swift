@@ -27,7 +27,8 @@ package struct Lifetimes: Sendable, Hashable {
   /// 30 days for guests. 366 days for named accounts: a player who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
-  /// An expiry is renewed only if less than these times remain, 29/30 of the lifetimes. So a guest's row is written at most once a day.
+  /// The expiry of an account is renewed only if less than these times remain: 29/30 of the lifetimes. So a guest's row is written at most
+  /// once a day.
   package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
 
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
@@ -165,8 +166,8 @@ extension AccountRecord {
   /// The name of an account after its player was forgotten.
   package static func deletedName(_ id: Int64) -> String { "deleted-\(id)" }
 
-  /// Applies a change. If the change is not allowed, returns why, and this value must not be stored. `holder` returns the account that has
-  /// a name.
+  /// Applies a change to the account. If the change is not allowed, returns the reason, and the account must not be stored. `holder`
+  /// returns the account that has a name.
   package mutating func apply<E>(
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
   ) throws(E) -> ChangeResult? {

@@ -55,7 +55,7 @@ extension AccountRecord {
     set { standings[rules] = newValue == Standing() ? nil : newValue }
   }
 
-  /// The player's standing in the classic game, which is stored in the account's row.
+  /// Reads and writes a part of the player's standing in the classic game as a property of the account, such as `account.rating`.
   package subscript<Value>(dynamicMember part: WritableKeyPath<Standing, Value>) -> Value {
     get { self[.classic][keyPath: part] }
     set { self[.classic][keyPath: part] = newValue }

@@ -56,7 +56,7 @@ extension StoreConditions {
 }
 
 extension StoreUnit {
-  /// Returns why no store could store the unit, a bug of its creator; `nil` if it is well formed.
+  /// The mistake in a malformed unit, which its creator made and for which no store could store the unit; `nil` for a well-formed unit.
   package var mistake: String? {
     for log in logs where log.after == 0 && log.record == nil {
       return "match \(log.m) would begin without a record"

@@ -90,7 +90,8 @@ package enum StoreAnswer: Sendable, Hashable {
   case match(FollowedMatch?)
   case id(MatchID?)
   case matches([StoredMatch])
-  /// Stands for `matches` in the answer to a lobby; `of` is the number of matches found, inconsistent ones included.
+  /// The matches, as they are passed to a lobby instead of `matches`. `of` is the number of matches found, those with an inconsistent log
+  /// included.
   case summaries([MatchSummary], of: Int)
   case login(LoginResult)
   case change(ChangeResult)
@@ -214,12 +215,13 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// The result of queueing a ticket; only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// The ticket waits since this time. The ticket replaces the session's earlier tickets and the account's tickets with the same key, and
-  /// keeps the earliest time of those with its key.
+  /// The ticket waits since this time. It replaces the earlier tickets of its session, and those of its account with the same key. It keeps
+  /// the earliest time of the replaced tickets with the same key.
   case waits(since: Int64)
   /// The ticket does not wait, because its key has already led to this live match.
   case led(MatchID)
-  /// The ticket's key is used for another purpose; or the ticket had lost its place and another session waits with its key.
+  /// The ticket's key has a waiting ticket or a live match for another purpose; or the ticket had lost its place, and another session now
+  /// waits with its key.
   case purpose
   /// The account is in a rated match and this seek is rated.
   case playing

@@ -37,15 +37,15 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds after its end in which a tournament and its table are kept: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// Milliseconds within which every game that runs at the end of a tournament ends by its clock. The server has given up a game that is
-  /// listed for longer; the tournament is then over all the same.
+  /// A game that runs at the end of a tournament ends by its clock within this many milliseconds. If one is listed as running after that,
+  /// the server has given it up, and the tournament counts as over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
   /// The time, in milliseconds since 1970, from which no further game begins: the end, or the latest possible start of a tournament whose
   /// end is not set.
   package var closes: Int64 { ends ?? created + Self.waits }
 
-  /// The phase at a time, with this many games in progress.
+  /// The phase at a time, in milliseconds since 1970, with this many games in progress.
   package func phase(at now: Int64, running: Int) -> TournamentNotice.Phase {
     if now >= closes { return running > 0 && now < closes + Self.longestGame ? .ending : .over }
     return begins.map { now >= $0 } ?? false ? .running : .waiting

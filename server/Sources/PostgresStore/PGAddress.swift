@@ -15,7 +15,7 @@ package struct PGAddress: Sendable {
   package let hasPassword: Bool
   /// Whether the URL names several hosts, so that a standby may take over.
   let hasSeveralHosts: Bool
-  /// Whether a standby may take over that lacks acknowledged data (`--allow-lossy-failover`).
+  /// Whether a standby that lacks acknowledged data may take over (`--allow-lossy-failover`).
   package var allowsLossyFailover = false
 
   /// Parameters for libpq: detect a dead machine 2 s after sending, give up connecting after 3 s, and of several hosts choose the one that
@@ -44,7 +44,7 @@ package struct PGAddress: Sendable {
     }
     defer { PQconninfoFree(options) }
     var option = options
-    // The parameters to pass to libpq; and those that the URL or the environment sets, which need no default.
+    // `asked`: the parameters to pass to libpq. `found`: those that the URL or the environment sets, so that no default replaces them.
     var (asked, found) = (["client_encoding": "UTF8"], [String: String]())
     while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
       let given = option.pointee.val.map { String(cString: $0) }

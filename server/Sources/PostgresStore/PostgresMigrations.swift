@@ -78,7 +78,8 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // The version of log events in use, and the version that each node can read. 1 stands for builds that do not store their version.
+    // The version of the log events in use (`log_language`), and the version that each node can read (`events`). Builds that do not store
+    // their version count as 1.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
@@ -108,7 +109,7 @@ enum PostgresMigrations {
       // The body of an event contains its side and command.
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
-      // The index has few different values, since few sets of nodes exist: a search for dead nodes skips from set to set.
+      // The indexed value is the set of nodes that follow a match. Few different sets exist, so a search for dead nodes jumps between them.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
       // If several open rooms have the same code, only the latest could be joined. The latest room keeps the code; the other rooms lose it.
       """
@@ -148,7 +149,7 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX report_at ON report (at)",
     ],
-    // Most matches have no opener. If the index contained them, PostgreSQL might read all of them to list a few rooms.
+    // Leave matches without an opener, which are most, out of the index: else PostgreSQL might read all of them to list a few rooms.
     [
       "DROP INDEX match_opener",
       "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL AND opener IS NOT NULL",

@@ -12,8 +12,8 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches in one round trip those rows of a login that are known before the first answer. Prefetch and later read take their calls
-  /// from the same functions below, because prefetched rows are found by an equal call.
+  /// Prefetches in one round trip the rows of a login that need no earlier answer. The later read finds a prefetched row only by an equal
+  /// call, so both use the functions below to make their calls.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))

@@ -172,7 +172,7 @@ extension SQLiteRows {
     try run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) }.compactMap { $0 }
   }
 
-  /// Deletes up to 200 matches that ended before a time; returns their number.
+  /// Deletes up to 200 matches that ended before a time, in milliseconds since 1970; returns their number.
   func prune(before: Int64) throws(StoreError) -> Int {
     try run(
       "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",

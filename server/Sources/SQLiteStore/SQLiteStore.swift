@@ -30,7 +30,7 @@ package final class SQLiteStore: MatchStore {
     /// Whether the file is to be reopened once the reads in progress have ended.
     var awaitsReaders = false
     var isClosed = false
-    /// Whether a write has failed and since then no heartbeat has written its probe.
+    /// Whether a write has failed and no heartbeat has made a successful trial write since.
     var hasFailed = false
     /// The node that last asked a question.
     var asker: NodeID?
@@ -145,7 +145,7 @@ package final class SQLiteStore: MatchStore {
     writes.lock()
     defer { writes.unlock() }
     var isDone = false
-    // Only a heartbeat's probe resets `hasFailed`: on a full disk small writes still succeed now and then.
+    // Only a heartbeat's trial write resets `hasFailed`: on a full disk small writes still succeed now and then.
     defer { if !isDone { state.withLock { $0.hasFailed = true } } }
     let rows = try writer()
     rows.asker = state.withLock { $0.asker }
@@ -240,7 +240,7 @@ package final class SQLiteStore: MatchStore {
 
   /// Answers all questions in one transaction: of the writing connection if a question changes the file, else of a reading connection.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
-    // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby ends no match by time.
+    // After a failed write, heartbeats fail until a trial write succeeds: without heartbeats the lobby ends no match by time.
     if let heartbeat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()
@@ -275,7 +275,7 @@ package final class SQLiteStore: MatchStore {
     } catch { return questions.map { _ in .failure(error) } }
   }
 
-  /// Throws unless the disk has 1 MiB free, enough for some thousand moves and not only for the probe.
+  /// Throws unless the disk has 1 MiB free, enough for some thousand moves and not only for the trial write.
   private func requireRoom() throws(StoreError) {
     var disk = statvfs()
     guard statvfs(path, &disk) == 0, UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < 1 << 20 else { return }
@@ -374,7 +374,7 @@ package final class SQLiteStore: MatchStore {
       }
     }
     try check(fresh, named: backup)
-    // The checked file is closed and complete; the files beside it are empty.
+    // The store that checked the backup is closed, so the data is in the file `fresh`, and the files beside it are empty.
     tidy(fresh, beside)
     return try translating(target) {
       let folder = (target as NSString).deletingLastPathComponent

@@ -102,7 +102,7 @@ package final class GameListener: Sendable {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      // With NIO's default of 4 accepted connections a turn, new connections waited for seconds while others were busy.
+      // At NIO's default of 4 accepted connections per turn of the event loop, new connections waited for seconds while others were busy.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))

@@ -197,7 +197,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // Reply only after the decoder has processed the input that it is passing on now.
+        // NIO's decoder is passing on input now. Reply only after the decoder has finished this.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }

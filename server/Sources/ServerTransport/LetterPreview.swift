@@ -2,13 +2,13 @@ import Base
 import Records
 import TicTacToe
 
-/// The HTML page for the link of a letter, which contains a game played by exchanging links. Messaging apps, which run no scripts, show a
-/// preview of it. It redirects browsers to the page of the game.
+/// The HTML page for the link of a letter (a game played by exchanging links). Messaging apps run no scripts and show a preview of this
+/// page; a browser is redirected to the page of the game.
 struct LetterPreview {
   private let letter: Letter
   private let link: String
 
-  /// Decodes a link; `nil` if it is not an intact letter.
+  /// Decodes a link; `nil` if the link is damaged or not a letter.
   init?(link: String) {
     guard let letter = try? Letter(link: link) else { return nil }
     (self.letter, self.link) = (letter, link)

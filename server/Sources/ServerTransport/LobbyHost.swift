@@ -22,8 +22,8 @@ enum Arrival: Sendable {
 
 /// Runs the lobby on its own event loop: passes inputs to it and executes its effects.
 ///
-/// All state is confined to that loop, except the readiness, the metrics and the number of unhandled lines. The output of one turn of the
-/// loop is sent to each connection in one piece, and the turn's units are stored as one batch on another thread.
+/// All state is confined to that loop, except the readiness, the metrics and the number of unhandled lines. The lobby's output in one turn
+/// of the loop is sent to each connection in one piece, and the units of that turn are stored as one batch on another thread.
 package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
   /// Whether players can log in; the raw value is the reason why they cannot.
   enum Readiness: String {
@@ -37,13 +37,13 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   protocol Peer: AnyObject, Sendable {
     /// The event loop of the connection.
     var loop: any EventLoop { get }
-    /// Writes the lobby's output of one turn; called on `loop`.
+    /// Writes the lobby's output in one turn of its loop; called on `loop`.
     func take(_ deliveries: [Delivery])
     /// Records that the lobby has handled this many of the connection's lines; called on the lobby's loop.
     func handled(_ lines: Int)
   }
 
-  /// A connection with its output of the current turn.
+  /// A connection, and the lobby's output for it in the current turn of the loop.
   private final class Outbox {
     let peer: any Peer
     var deliveries: [Delivery] = []
@@ -274,7 +274,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     outbox.deliveries.append(delivery)
   }
 
-  /// Sends the output of a turn once all inputs of the turn are reduced; `durable` is the time in ns at which the store's verdicts arrived.
+  /// Sends the lobby's output once all inputs of this turn of the loop are reduced; `durable` is the time in ns at which the store's
+  /// verdicts arrived.
   private func endReduction(durable: UInt64? = nil) {
     var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: any Peer, deliveries: [Delivery])])] = [:]
     for outbox in touched {

@@ -14,7 +14,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   /// The most pending bytes of a slow reader before it is disconnected.
   static let mostWaiting = 256 * 1024
-  /// Milliseconds without progress after which a slow reader is disconnected.
+  /// Milliseconds for which a slow reader may read none of the pending bytes before it is disconnected.
   static let longestWait: Int64 = 10_000
   /// The most bytes collected before they are handed to the channel, which then counts them as pending.
   static let mostAtOnce = 16 * 1024
@@ -153,13 +153,12 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
 
-  /// Whether to stop reading: the lobby is behind and has lines of this connection to handle. Connections without such lines continue to
-  /// read.
+  /// Whether to stop reading: the lobby is behind, and some of the lines that it has not handled came from this connection.
   private var mustPause: Bool {
     sweep.inbox.isFull && unhandled.load(ordering: .relaxed) > 0
   }
 
-  /// Resumes reading if the lobby has caught up; returns whether it has.
+  /// Resumes reading unless this connection must still pause; returns whether it reads again.
   func readOn() -> Bool {
     guard !mustPause else { return false }
     isPaused = false
@@ -282,7 +281,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   }
 }
 
-/// Collects the inputs of an event loop's connections in one turn and passes them to the lobby in one piece.
+/// Collects the inputs that an event loop's connections read in one turn of the loop, and passes them to the lobby in one piece.
 final class Inbox: @unchecked Sendable {  // confined to its event loop
   private let loop: any EventLoop
   private let host: LobbyHost
@@ -290,7 +289,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
   init(loop: any EventLoop, host: LobbyHost) { (self.loop, self.host) = (loop, host) }
 
-  /// Whether the lobby is behind.
+  /// Whether the lobby has so many lines to handle that connections must pause reading.
   var isFull: Bool { host.unhandledLines > LobbyHost.mostUnhandled }
 
   /// Adds an input; on the loop only.
@@ -298,7 +297,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
     if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
-    // This task runs after the other connections' reads of this turn.
+    // This task runs after the reads that other connections make in this turn of the loop.
     loop.execute {
       let arrivals = self.arrivals
       // Make a new array, since the lobby's thread reads the old one.

@@ -19,7 +19,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// The name of a `BatchQueue`: a lane of a shared store, or `nil` for the writing questions to an unshared store, which share a commit.
+  /// The name of a `BatchQueue`: a lane of a shared store; or `nil` for the writing questions to an unshared store, which are batched so
+  /// that they share a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
@@ -32,7 +33,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Runs units, and the writing questions of an unshared store, which has a single writer.
   private let writes = DispatchQueue(label: "alina.store", qos: .userInitiated)
   private let questions = DispatchQueue(label: "alina.questions", qos: .userInitiated, attributes: .concurrent)
-  /// Runs history pages one at a time, so that logins and moves do not wait for them.
+  /// Reads the pages of players' histories one at a time, so that logins and moves do not wait for them.
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
 
@@ -50,7 +51,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The monotonic times, in milliseconds, of the first and last failure of the store; `nil` while the store works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// Failures of logins and of units in a row: if a page of the database is damaged, these may fail while all other requests succeed.
+  /// Count the failed logins and the failed units: if a part of the database file is damaged, only these may fail.
   private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 
@@ -60,7 +61,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: units
 
-  /// Stores a unit in one batch with the other units of this turn; `decided` is the time in ns at which the lobby decided the unit.
+  /// Stores a unit in one batch with the other units of this turn of the loop; `decided` is the time in ns at which the lobby decided the
+  /// unit.
   func apply(_ number: UInt64, _ unit: StoreUnit, decided: UInt64) {
     units.append((number, unit, decided))
     endTurn()
@@ -89,7 +91,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       let now = DispatchTime.now().uptimeNanoseconds
       self.metrics.stored(verdicts, nanoseconds: now - began)
       self.isStoring = false
-      // The next batch is stored while the results of this one are sent.
+      // The next batch is stored while the verdicts on this batch are reported.
       self.applyUnits()
       if verdicts.contains(where: \.isStored) {
         self.refusals.withLock { $0.units.requestSucceeded() }

@@ -23,7 +23,7 @@ struct DataOptions: ParsableArguments {
   private var address: PGAddress? {
     get throws {
       var address = try store.map { try PGAddress($0) }
-      // Maintenance of existing data needs no promise that new data is durable.
+      // No games are played through these commands, so a database that may lose acknowledged data is good enough.
       address?.allowsLossyFailover = true
       return address
     }
