@@ -73,7 +73,7 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // The oldest batch stays, as it presses the pedal; the second-oldest is removed.
+    // Keep the oldest batch of events, as it presses the pedal; remove the second-oldest.
     if (batches.length > most) batches.splice(1, 1);
   }
 
@@ -115,7 +115,8 @@ export class Sound {
       await ready;
       if (context === this.context) this.changed();
     } catch {
-      // During a telephone call the browser refuses to resume sound. This does not mean that there is no output: stop the timer of `start`.
+      // During a telephone call the browser refuses to resume sound although there is an output: stop the timer with which `start` would
+      // report a missing output.
       clearTimeout(this.patience);
       this.patience = undefined;
     }
@@ -149,8 +150,8 @@ export class Sound {
   }
 
   /**
-   * Sets the kind of the sound. `ambient` sounds together with other programs and is silent in the telephone's silent mode. `playback`
-   * goes on while the screen is off.
+   * Sets the type of the browser's audio session. `ambient`: the sound mixes with that of other programs, and is silent in the telephone's
+   * silent mode. `playback`: the sound goes on while the screen is off.
    */
   setSession(type) {
     this.session = type;
@@ -161,7 +162,8 @@ export class Sound {
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;
-    // A suspended context may play on a newly connected device, and a context that the system suspended when the page is shown again.
+    // A suspended context may resume when a device is connected; one that the system suspended may resume when the page is shown
+    // again.
     navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
     document.addEventListener('visibilitychange', () => this.wake());
   }
@@ -179,7 +181,7 @@ export class Sound {
     for (let i = 0; i + 24 <= reports.byteLength; i += 24) {
       this.late(view.getUint32(i, true), Number(view.getBigInt64(i + 8, true)), Number(view.getBigInt64(i + 16, true)));
     }
-    // Ignore a report that the audio thread sent before the device was last suspended: its position is outdated.
+    // Ignore a report that the audio thread sent before the device last started: its position is outdated.
     if (!this.isRunning || at < this.since) return;
     this.clock = { begun, at };
     for (const events of this.early.splice(0)) this.node.port.postMessage({ events, isEarly: true });

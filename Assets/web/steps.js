@@ -27,7 +27,8 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // If the history has no entry before the page, `go` does nothing: after a second the page handles steps again.
+    // If the history has no entry before the page, `go` does nothing and the page stays: from a second later on, the
+    // page handles steps again.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 

@@ -87,7 +87,8 @@ package struct FormReport: Sendable {
     return last.winningBoards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
   }
 
-  /// Measures the range of loudness of the bars: converts their mean velocities to the levels that the modal piano plays.
+  /// Measures in dB how much louder the loudest bar is than the quietest: converts the bars' mean velocities to the levels that the modal
+  /// piano plays.
   private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
     let heard = session.bars.filter { $0.sounding.count > 1 }.compactMap { $0.meanVelocity }
     var range = 0.0
@@ -130,7 +131,8 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// Counts bars with at least two pairs: those whose M and T notes equal the notes of a bar less than half an hour before, and all.
+  /// Counts the bars with at least two pairs. The first number is that of the bars whose M and T notes equal those of a bar less than half
+  /// an hour before; `of` is the number of all.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
@@ -143,7 +145,8 @@ package struct FormReport: Sendable {
     return (repeats, all)
   }
 
-  /// The relative level in dB that a note of velocity `touch` has in its first second, at the lower end of the register.
+  /// The level of the first second of a note of velocity `touch` at the lower end of the register. It is in dB relative to a power that is
+  /// the same for all velocities.
   private static func level(_ touch: UInt8, _ rules: ScoreRules) -> Double {
     let note = ScoreEvent(
       frame: .zero, generation: 1, kind: .note, voice: .m, pitch: rules.melody.register.lowerBound, velocity: touch,

@@ -72,7 +72,8 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // A bass note after the downbeat repeats the long note that this bar has cut. It counts if it sounds as long as a long note.
+      // A bass note after the downbeat repeats the long note that this bar has cut. It counts as heard if it sounds at least twice as
+      // long as the shortest note (`quickest`).
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }

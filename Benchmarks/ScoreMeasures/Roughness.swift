@@ -1,8 +1,9 @@
 import Foundation
 import ScoreModel
 
-/// Sensory roughness of two tones after Sethares, "Local consonance and the relationship between timbre and scale",
-/// JASA 94 (1993): d = a₁a₂ (e^(A₁ s Δf) − e^(A₂ s Δf)), s = D* / (S₁ f_low + S₂).
+/// The sensory roughness of two tones after Sethares, "Local consonance and the relationship between timbre and scale", JASA 94 (1993).
+/// Each pair of partials adds min(a₁, a₂) (e^(A₁ s Δf) − e^(A₂ s Δf)), where s = D / (S₁ f_low + S₂): a₁ and a₂ are the amplitudes, Δf
+/// is the distance of the frequencies, and f_low the lower frequency.
 package enum Roughness {
   static let d = 0.24
   static let s1 = 0.0207

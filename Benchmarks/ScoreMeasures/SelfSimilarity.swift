@@ -6,9 +6,9 @@ import ScoreIO
   import CCairo
 #endif
 
-/// Measures repetition in sound: the similarity of the harmonies of any two seconds.
+/// Measures repetition in sound: how similar the harmonies of each pair of seconds are.
 package struct SelfSimilarity {
-  /// The energy of the twelve pitch classes in each second, normalised to length 1.
+  /// For each second, the energy of the twelve pitch classes as a vector of length 1.
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
@@ -45,7 +45,7 @@ package struct SelfSimilarity {
     sums = []
   }
 
-  /// The similarity of two seconds, 0–1.
+  /// The similarity of two seconds by their numbers, 0–1.
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
   /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).
@@ -61,8 +61,8 @@ package struct SelfSimilarity {
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 
-  /// Writes the similarity of every two seconds as a picture: one pixel a second on both axes, black for alike. A stripe parallel to
-  /// the diagonal is a repetition.
+  /// Writes the similarity of each pair of seconds as a picture: one pixel a second on both axes, black for alike. A stripe parallel to the
+  /// diagonal is a repetition.
   package func writePNG(to path: String) throws(ScoreFileError) {
     #if canImport(CCairo)
       let size = harmony.count

@@ -10,7 +10,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var pairs = 0
   /// The number of T notes, in pairs with an M note, that are the first or second triad tone above or below M, modulo octaves.
   package private(set) var conforming = 0
-  /// The number of T notes, in pairs that sound an awakening (a win can no longer be prevented), that do not count in `conforming`.
+  /// The number of T notes not in `conforming` whose pair sounds an awakening (a win can no longer be prevented).
   package private(set) var awakenings = 0
   /// The number of bars by their rhythm.
   package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
@@ -18,7 +18,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var lawful = 0
   /// The number of M notes by pitch class.
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
-  /// The number of M notes in the triad.
+  /// The number of M notes that belong to the triad on the root of their bar.
   package private(set) var triadNotes = 0
   /// The number of melodic intervals within bars, between notes of the same player.
   package private(set) var moves = 0
@@ -84,11 +84,11 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// The share (0–1) of M's intervals that are steps.
+  /// The share (0–1) of M's intervals that are one or two semitones.
   package var stepShare: Double { share(steps, moves) }
-  /// The share of M notes in the triad, 0–1.
+  /// The share (0–1) of M notes that belong to the triad on the root of their bar.
   package var triadShare: Double { share(triadNotes, pitchClasses.reduce(0, +)) }
-  /// The share of T notes that are a second away from M, 0–1.
+  /// The share (0–1) of T notes that are one or two semitones from M, modulo octaves.
   package var secondShare: Double { share(seconds, pairs) }
 
   private func share(_ part: Int, _ all: Int) -> Double { all == 0 ? 0 : Double(part) / Double(all) }

@@ -7,7 +7,7 @@ import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
-/// The measures table for a set of games.
+/// A table of measures of musical style, for the music of a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
   /// The measures of all bars that have a note of M: bars of moves, of half arches and of closing music, none of them cut.

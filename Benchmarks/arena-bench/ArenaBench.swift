@@ -16,7 +16,7 @@ struct ArenaBench: Sendable {
     /// The figure to compare with: that of the C program, or that of the same players without the arena's `run`; `nil` if there is none.
     var baseline: Double?
     let unit: String
-    /// The design's goal; larger is better unless `isTime`.
+    /// The figure that the arena should reach, in `unit`; larger is better unless `isTime`.
     let goal: Double
     /// Whether smaller is better.
     var isTime = false
@@ -34,7 +34,8 @@ struct ArenaBench: Sendable {
   /// Whether all 14 rows are present, and C computed the same results wherever it was compared.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// Runs the measurements; `scale` shortens the work. Fewer random games also have another signature (checksum of results).
+  /// Runs the measurements; `scale` shortens the work. A signature (checksum of results) depends on the number of random games, so on
+  /// `scale`, too.
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
@@ -62,7 +63,7 @@ struct ArenaBench: Sendable {
       let written = try ArenaBench.play("random", "random", games / 4, file: file)
       rows.append(
         Row(name: "… into a file", ours: Double(games / 4) / written.processor * 1e3, unit: "M games/s/core", goal: 5))
-      // Two threads compared with one, in wall time; the best of three alternating runs.
+      // Compares two threads with one, in wall time; each figure is the best of three alternating runs.
       for (name, count, path) in [("… two threads", games, nil), ("… two, into a file", games / 4, file)] {
         var best = [Double.infinity, .infinity]
         for _ in 0..<3 {
@@ -129,8 +130,8 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds a row with the best of `repeats` runs of `work`. Measures our runs and those of C in turn, and compares their results
-  /// afterwards.
+  /// Adds a row with the best of `repeats` runs of `work`, which is the arena's. Runs `work` and the C program in turn, and compares their
+  /// results afterwards.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double

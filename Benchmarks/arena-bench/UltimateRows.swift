@@ -40,7 +40,8 @@ extension ArenaBench {
     return "\(ends[2])/\(ends[1])/\(ends[0])"
   }
 
-  /// Runs searches of ten thousand simulations each from the start of the game, as a player does; returns a signature of their visits.
+  /// Runs searches of ten thousand simulations each from the start of the game, as a player does. Returns a checksum of the visits of the
+  /// first moves.
   private static func ultimateVisits(_ simulations: Int, _ value: UltimateValue? = nil) -> String {
     let search = UltimateSearch(value: value)
     var signature: UInt64 = 0

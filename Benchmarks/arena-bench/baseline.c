@@ -218,8 +218,8 @@ static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Counts the last two plies without playing them. `many` of the two moves do not win; after each the opponent has one cell left.
-    // `lost` is the number of those moves after which that cell completes a line of the opponent.
+    // Counts the last two plies without playing them. `many` of the two moves do not win; each leaves the opponent one cell. `lost`
+    // is the number of these moves after which the opponent completes a line in the cell that is left.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;
@@ -280,8 +280,8 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // Adds cell c to every subset so far: `masks` are the subsets of the occupied cells, and `keys` tell how much lower the board's
-      // key is if X instead of O has the subset.
+      // Adds cell c to every subset so far: `masks` are the subsets of the occupied cells. `keys` are the amounts by which the
+      // board's key falls if the marks of a subset are X's instead of O's.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;

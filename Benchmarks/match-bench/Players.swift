@@ -119,7 +119,8 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
         guard !tournament.isEmpty else { return seekAny(link) }
         return link.send(#"{"t":"tournament","id":"enter","op":"enter","code":"\#(tournament)"}"# + "\n")
       }
-      // Each pair of players seeks with its own clock, such as 3599+0, so that the server pairs them with each other.
+      // With `keepsNeighbours`, each pair of players seeks with a time of its own, such as 3599 s with an increment of 0 s (3599+0), so
+      // that the server pairs these two.
       let clock = keepsNeighbours ? 3600 - i / 2 : 3600
       link.send("{\"t\":\"seek\",\"clock\":\"\(clock)+0\",\"rated\":false,\"key\":\"k\"}\n")
     } else if line.has(#"{"t":"tournament","re":"enter""#) {

@@ -114,7 +114,8 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// The cost of a batch: `fixed + each · moves` seconds, times one of `factors`: how much slower or faster measured batches were.
+  /// The cost of a batch in seconds: `fixed + each · moves`, times one of `factors`. The factors show by how much measured batches were
+  /// slower or faster than this sum.
   private struct Cost {
     var fixed: Double
     var each: Double
@@ -137,7 +138,7 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // A fit of relative errors favours fast batches: scale the cost so that the mean of the factors is 1.
+      // A fit of relative errors makes the cost too small: scale it so that the mean of the factors is 1.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)

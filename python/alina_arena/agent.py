@@ -12,7 +12,7 @@ from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, planes
 
 
 class Agent:
-    """Computes the probabilities of all moves from the four planes of the side to move."""
+    """Computes the probabilities of all moves from an observation of the side to move (see `planes`)."""
 
     def __init__(self, rules, hidden=128, seed=1):
         generator = np.random.default_rng(seed)
@@ -48,7 +48,7 @@ class Agent:
         return chances / chances.sum(1, keepdims=True), hidden, seen
 
     def learn(self, seen, actions, advantages, rate=2e-3, entropy=0.01):
-        """One step of Adam that makes the actions more probable in proportion to their advantages, and keeps the entropy high."""
+        """Makes one step of Adam: actions become more probable in proportion to their advantages, and the entropy stays high."""
         p, hidden, flat = self.chances(seen)
         n = len(actions)
         out = -p * advantages[:, None]

@@ -20,7 +20,7 @@ GAMES, SIMULATIONS, MEMORY, MINIBATCH = 64, 40, 40_000, 512
 
 
 def features(blocks, cells):
-    """The network's inputs for each `State.block`: for each side, the side to move first, its marks of age 0, 1, 2 and 3."""
+    """The network's inputs for each `State.block`: for the side to move, then for the other side, its marks by age (0, 1, 2, 3)."""
     marks, ages, turn = blocks[:, :cells], blocks[:, 2 * cells : 3 * cells], blocks[:, 3 * cells, None]
     layers = [(marks == side) & (ages == age) for side in (turn, 3 - turn) for age in range(4)]
     return np.concatenate(layers, 1).astype(np.float32)
