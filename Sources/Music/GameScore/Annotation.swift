@@ -5,7 +5,8 @@ import TicTacToe
 /// An annotation of a record: something that the music responded to besides the moves in the record, such as a move taken back.
 package struct Annotation: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// A player made a move that was later taken back; `choices` are the numbers of the candidate bars chosen after the move.
+    /// A player made a move that was later taken back. `choices` are the numbers of the candidate melodies chosen for the bar of
+    /// the move and for the bars after it.
     case taken(Cell, choices: [Int])
     /// The last move was taken back.
     case undone
@@ -13,7 +14,7 @@ package struct Annotation: Sendable, Hashable {
     case connection(lost: Bool)
   }
 
-  /// The audio frame at which the event happened.
+  /// When the event happened, in frames at 48 kHz from the session's first sound.
   package var frame: Int64
   package var kind: Kind
 
@@ -27,7 +28,7 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first move that no later annotation takes back. A replay of that move would leave the board in a
+  /// The annotations before the first `taken` for which no `undone` follows. To replay such a move would leave the board in a
   /// position that the game does not contain.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
@@ -41,7 +42,7 @@ extension Annotation {
     return Array(annotations.prefix(taken.first ?? annotations.count))
   }
 
-  /// Parses an annotation; `nil` if invalid.
+  /// Parses an annotation such as `undo@96000` or `b2@48000:3` (the move b2 at frame 48,000 with candidate 3); `nil` if invalid.
   init?(_ text: Substring, _ variant: Variant) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
@@ -59,8 +60,8 @@ extension Annotation {
 }
 
 extension Record {
-  /// The annotations of the tag `Asides` in order. If the tag would be too long, the setter drops the annotations that do not fit, and a
-  /// taken-back move whose `undone` does not fit.
+  /// The annotations of the tag `Asides`, in order of time. If the tag would have more than `Limit.tagValue` bytes, the setter
+  /// drops the last annotations, and each `taken` whose `undone` it dropped.
   package var annotations: [Annotation] {
     get {
       Annotation.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Annotation($0, game.variant) })

@@ -2,19 +2,21 @@ import Oracle
 import TicTacToe
 import Tintinnabuli
 
-/// The standing of a side, for melodic contours, and the progress of a long game, for the length of bars.
+/// Computes the standing of a side, which decides the contours of melodies, and the progress of a long game, which decides the
+/// length of bars.
 extension GameConductor {
   /// The mover's standing before or after a move: −1 lost, 0 even, 1 won.
   func standing(of move: VariantMove, before: Bool) -> Double {
     let state = before ? move.before : move.after
     switch state {
-    // A position without a known value counts as even.
+    // A position whose exact value was not computed counts as even.
     case .classic, .misere: return Double((before ? move.values?.before : move.values?.after)?.rawValue ?? 0)
     case .infinite(let state):
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
-      // Few positions of Infinite are exactly even. The further away a win is, the less it counts, down to 0.1.
+      // Few positions of Infinite are exactly even, so a won position counts less the further away its end is: 1 − plies/14, at
+      // least 0.1.
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {
@@ -48,7 +50,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // The mean of the progress of all boards together and the progress of the board of this move.
+      // The mean of two shares: the progress of all boards together, and the progress of the board of this move.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -56,10 +58,10 @@ extension GameConductor {
     }
   }
 
-  /// Plies after the opening until a game of Infinite counts as long.
+  /// The number of plies after the opening of a game of Infinite at which their part of its progress is complete.
   private static let long = 24
-  /// The sum at which all boards of Ultimate count as fully progressed: 4 for each closed board, 1 for each open board that a side
-  /// can win in one move.
+  /// The number of points at which the nine boards of Ultimate together have the progress 1: 4 points for each closed board, 1 for
+  /// each open board that a side can win in one move.
   private static let decided = 24.0
   /// The number of marks, not counting the first, at which a board of Ultimate counts as fully progressed.
   private static let full = 3.0

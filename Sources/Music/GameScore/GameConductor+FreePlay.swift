@@ -10,11 +10,11 @@ extension GameConductor {
   private static let pause: Int64 = 2_500
   /// From this number of touches on, a sentence has its longest and loudest bars.
   private static let grown = 8
-  /// The melodies visit the cells of this number of latest touches.
+  /// The melodies may visit the cells of this number of latest touches.
   private static let visited = 6
 
-  /// In free play `moment`, rounded up to whole milliseconds after the start of free play, because links store the times of touches in
-  /// milliseconds. In a game `moment` itself.
+  /// Returns `moment` in a game. In free play rounds it up to a whole millisecond after the start of free play, because links store
+  /// the times of touches in milliseconds.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue
@@ -35,10 +35,10 @@ extension GameConductor {
       voice: side.voice, degree: degree(square), marks: Marks(first: degrees(.x), second: degrees(.o)))
     event.isFree = true
     event.sentence = sentence.number
-    // The phase stops at ½, as free play has no decision that it could approach.
+    // The phase (the progress towards the decision of a long game) stops at ½, because free play has no decision.
     event.phase = Double(min(sentence.touches, GameConductor.grown)) / Double(2 * GameConductor.grown)
-    // The first touch of every second sentence counts as the end of a sentence, after which the bars change (`sentences.changes`). So
-    // changed and plain sentences alternate.
+    // The first touch of every second sentence counts as the end of a sentence: it changes the next `sentences.lasting` bars
+    // (`sentences.changes`). After them the bars are plain again.
     event.endsSentence = sentence.touches == 1 && sentence.number % 2 == 1
     freePlay = play
     return music.compose(event, at: moment)

@@ -28,10 +28,11 @@ package struct GameConductor: Sendable {
     music = Conductor(seed: seed, rules: rules, station: station)
   }
 
-  /// Handles a game event at a non-decreasing time (previews, refusals and clocks may come at any time).
+  /// Handles a game event and returns the score events for it. `moment` is not before the previous event's, except for previews,
+  /// refusals and clocks.
   ///
-  /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not on
-  /// network delay.
+  /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not
+  /// on network delay.
   package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
@@ -78,8 +79,8 @@ package struct GameConductor: Sendable {
     }
   }
 
-  /// Sets the players' names. Each player has the colour of the score rules with the player's name, where `-` stands for `:`. For
-  /// example, the player `levels:3` has the colour `levels-3`.
+  /// Sets the players' names. A name selects the player's colour (touch, timing and effects) in the score rules, with `-` for each
+  /// `:`: the player `levels:3` has the colour `levels-3`.
   package mutating func seat(x: String?, o: String?) {
     let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
       name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }

@@ -10,7 +10,7 @@ package struct Rendition: Sendable {
   package private(set) var gameEvents: [(moment: Tick, event: GameEvent)] = []
   /// All score events sorted by frame.
   package private(set) var events: [ScoreEvent] = []
-  /// All bars as written.
+  /// All bars as composed, including the pairs that a cut silenced.
   package var bars: [Bar] { conductor.music.bars }
   /// The reasons for each note of M (the melody) by bar index; empty unless the rendition `explains` its notes.
   package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
@@ -18,7 +18,8 @@ package struct Rendition: Sendable {
   package var rules: ScoreRules { conductor.music.rules }
   /// The number of the candidate melody chosen for each bar, grouped by the preceding event; for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
-  /// The start of the closing bars that quote the winner's motto before the last tonic; `nil` if no motto is quoted.
+  /// The start of the closing bars that quote the winner's motto (the degrees of the winner's first three moves) before the last
+  /// tonic; `nil` if no motto is quoted.
   package var mottoStart: Tick? {
     let closing = bars.filter { $0.kind == .closing }
     guard let coda = closing.lastIndex(where: { $0.pairs.count == 1 }) else { return nil }
@@ -52,7 +53,8 @@ package struct Rendition: Sendable {
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Trimmed renderings keep the timing of earlier versions: the first echo comes `echoes.after` after a bar, however long the bar is.
+    // Trimmed renderings keep the timing of earlier versions: the first echo comes `echoes.after` seconds after a bar of any
+    // length.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
@@ -63,8 +65,8 @@ package struct Rendition: Sendable {
       replay(play, trimmed: trimmed)
       return
     }
-    // Without recorded times the music chooses the times of all moves. With recorded times but without the tag `InTime`, people
-    // chose them.
+    // Without recorded times the music chooses the times of all moves. With recorded times the tag `InTime` names the voices for
+    // which the music chose; without the tag it chose for none.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
@@ -152,8 +154,8 @@ package struct Rendition: Sendable {
     finish(at: now)
   }
 
-  /// Replays the annotations up to `frame`, a frame of the session. `state` is the position before them; `origin` is the frame of the
-  /// session at which this music begins.
+  /// Replays the annotations up to `frame`, a frame of the session. `state` is the position before these annotations. A frame of
+  /// the session minus `origin` is the frame in this music.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
     _ origin: Int64

@@ -75,7 +75,8 @@ final class Grand: @unchecked Sendable {
   }
 }
 
-// The functions of `Instrument`. They are at file scope because closures would run actor checks on the audio thread.
+// The functions of `Instrument`. They are at file scope because a closure would check at each call, on the audio thread, which actor
+// it runs on.
 
 private func grand(_ context: UnsafeMutableRawPointer) -> Unmanaged<Grand> { Unmanaged<Grand>.fromOpaque(context) }
 

@@ -16,7 +16,7 @@ package enum MIDIFile {
     bytes(rendition.events, rendition.bars, end: rendition.end, rules: rendition.rules, title: title)
   }
 
-  /// Writes a score: events sorted by frame, in which the cuts have been applied, and bars, the last of which ends at `musicEnd`.
+  /// Writes `events`, sorted by frame and without the events that cuts removed, and `bars`, the last of which ends at `musicEnd`.
   package static func bytes(_ events: [ScoreEvent], _ bars: [Bar], end musicEnd: Tick, rules: ScoreRules, title: String)
     -> [UInt8]
   {
@@ -64,7 +64,7 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// The length of a bar's short notes in frames.
+    /// The mean length of a bar's short notes in frames, at least 10 ms.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {
@@ -73,7 +73,8 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar with as many beats as fit until `end`. A bar shorter than half a beat becomes an eighth, a sixteenth or a 32nd.
+    /// Adds a bar that lasts until the frame `end`, with the nearest whole number of beats. A bar shorter than half a beat becomes
+    /// an eighth, a sixteenth or a 32nd.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }
@@ -93,7 +94,8 @@ package enum MIDIFile {
 
     private mutating func add(until end: Int64, beats: Int64, unit: Int) {
       let ticks = (beats * Int64(4 * division)) >> Int64(unit)
-      // The tempo leads to the bar's exact end, so that the rounding errors of tempos do not add up.
+      // This tempo makes the bar end at its exact time although the tempos before it were rounded, so rounding errors do not add
+      // up.
       let wanted = end * 125 / 6 - microseconds
       let tempo = min(max((wanted * Int64(division) + ticks / 2) / ticks, 1), 0xFF_FFFF)
       messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x58, 0x04, UInt8(beats), UInt8(unit), 24, 8]))
@@ -174,7 +176,7 @@ package enum MIDIFile {
     return Array("MTrk".utf8) + big(UInt32(body.count)) + body
   }
 
-  /// A text event in Latin-1, as most readers assume.
+  /// A text event in Latin-1, the encoding that most readers assume.
   private static func text(_ type: UInt8, _ text: String) -> [UInt8] {
     let bytes = text.unicodeScalars.map { scalar -> UInt8 in
       switch scalar {

@@ -34,7 +34,7 @@ package enum MusicXML {
     let scale: Scale
     /// The length of a long note in short notes.
     let long: Int
-    /// The beats of the last measure, and the dynamics mark in force.
+    /// The beats of the previous measure, and the dynamics mark in force.
     private var beats = 0
     private var mark = ""
 
@@ -77,8 +77,8 @@ package enum MusicXML {
 
     /// The hidden time signature if it changes; in the first measure also key and clefs.
     ///
-    /// MuseScore 3 shows a hidden time signature that changes at a line's end if its `symbol` is a number, and takes the length of
-    /// a measure from its notes. LilyPond and music21 can read the signature written here, too.
+    /// Its `symbol` is a note: with a number, MuseScore 3 would show a changed signature at a line's end although it is hidden.
+    /// MuseScore 3 takes the length of a measure from its notes. LilyPond and music21 can read the signature, too.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats

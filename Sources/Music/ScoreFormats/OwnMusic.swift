@@ -12,7 +12,7 @@ package struct OwnMusic: Sendable, Hashable {
 
   /// The reasons why a word is invalid.
   package enum Fault: Error, Sendable, Hashable {
-    /// The word has a place for this number of dials, not for ten.
+    /// The word has this number of places for dials instead of ten.
     case count(Int)
     /// The word's steps for a dial (counted from 1) are not a whole number from 0 to `most`.
     case number(Int, most: Int)

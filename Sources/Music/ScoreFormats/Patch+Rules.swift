@@ -3,7 +3,7 @@ import Synth
 import Tintinnabuli
 
 extension Patch {
-  /// The patch of a rule file.
+  /// Makes the synthesizer's patch (levels, reverb, strings and effect chains) from a rule file's values.
   package init(_ rules: ScoreRules) {
     self.init()
     let mix = rules.mix

@@ -1,6 +1,6 @@
 /// One of the ten numbers of a rule file that users can adjust by a dial, with its range.
 package struct RuleDial: Sendable {
-  /// The keys from the top of the file, joined by dots.
+  /// The keys from the top of the file, joined by dots, such as `bars.short`.
   package let key: String
   package let range: ClosedRange<Double>
   /// The amount by which one step of the dial changes the number.

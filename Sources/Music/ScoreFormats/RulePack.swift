@@ -5,10 +5,10 @@ import Tintinnabuli
 /// The shipped rule files for the browser: one JSON object, which the build makes from the YAML files (`{"score":
 /// {"hash": "…", "rules": {…}}}`, words and numbers as strings).
 package struct RulePack: Sendable {
-  /// A rule file: its reference for records, its rules, and the tree from which they were read.
+  /// A rule file: the name and hash by which records refer to it, its rules, and the tree from which they were read.
   package typealias Entry = (reference: Record.ScoreRules, rules: ScoreRules, tree: RuleTree)
 
-  /// The rule files in order.
+  /// The rule files in the order of the JSON object.
   package let entries: [Entry]
 
   /// Parses a pack; throws the errors of the first invalid file.

@@ -6,7 +6,8 @@ import Tintinnabuli
 ///
 /// This type defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The mapping that is being visited; `nil` if the file lacks it, after an error was reported.
+  /// The mapping that is being visited. `nil` if the file has a word or a list there: then the visit only collects the keys for the
+  /// error message.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.
@@ -29,7 +30,7 @@ package struct RuleReader: RuleVisitor {
     return rules
   }
 
-  /// Parses a list of units as a chain that belongs to no rule file. Throws all errors.
+  /// Parses a list of effect units as a chain that belongs to no rule file. Throws all errors.
   package static func chain(units: RuleTree) throws(RuleErrors) -> ScoreRules.Chain {
     var reader = RuleReader(chains: [])
     var chain = ScoreRules.Chain()
@@ -58,7 +59,7 @@ package struct RuleReader: RuleVisitor {
   ) {
     guard let child = child(name), let list = elements(child, counts, what, key(name)) else { return }
     for (index, element) in list.enumerated() {
-      // Error messages refer to an item by its name, if it has a name.
+      // Error messages refer to an item by its name or, if it has no name, by its number from 1.
       let path = element["name"]?.text.map { "\(key(name)).\($0)" } ?? "\(key(name))[\(index + 1)]"
       enter(element, path) { body(&$0, index) }
     }

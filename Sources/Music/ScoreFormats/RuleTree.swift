@@ -1,4 +1,4 @@
-/// A rule file as a tree, independent of its syntax: the input of the parser.
+/// A rule file as a tree, the same for YAML and JSON: the input of the parser.
 package indirect enum RuleTree: Sendable {
   /// A word or number as written, with its line number.
   case scalar(String, line: Int)
@@ -24,7 +24,7 @@ package indirect enum RuleTree: Sendable {
     if case .mapping(let entries, _) = self { entries.first { $0.key == key }?.value } else { nil }
   }
 
-  /// The value as written in the file, for error messages.
+  /// The value for error messages: the first 40 characters of a word or number in quotes, or else only "a mapping" or "a list".
   var shown: String {
     switch self {
     case .scalar(let text, _): "\"\(text.prefix(40))\""

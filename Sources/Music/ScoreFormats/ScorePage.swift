@@ -20,19 +20,19 @@ package struct ScorePage: Sendable {
     package static let (ink, pale) = (0.12, 0.42)
   }
 
-  /// The page's width, less than 1,400 for a single short line.
+  /// The page's width in points; below 1,400 if the score is a single short line.
   package private(set) var width = 1_400.0
   package private(set) var height = 0.0
   /// The shapes, back to front.
   package private(set) var shapes: [Shape] = []
 
-  /// A line of bars, with the factor by which it is stretched to fill the page.
+  /// A line of bars, and the factor by which the bars are widened to fill the page.
   private struct System {
     var bars: [Bar]
     var stretch = 1.0
   }
 
-  /// The vertical position of each system's top.
+  /// The top of each system (line of bars), in points from the page's top.
   private var tops: [Double] = []
   private let scale: Scale
   /// Half the distance between staff lines.
@@ -58,7 +58,7 @@ package struct ScorePage: Sendable {
     height = y - 20
   }
 
-  /// Splits the page between systems into pieces of at most `limit` points, from top to bottom.
+  /// Splits the page between systems (lines of bars) into pieces at most `limit` points high, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
     // A cut lies 62 points above a system: this leaves room for the captions above the system and for the ledger lines of the
     // system before.
@@ -123,7 +123,7 @@ package struct ScorePage: Sendable {
     for bar in system.bars {
       draw(bar, left: x, stretch: system.stretch, top: top, bottoms: bottoms)
       x += system.stretch * width(of: bar)
-      // A cut bar ends with a thin barline, and the music ends with a double barline.
+      // A bar that the next bar cut short ends with a thin barline, and the music ends with a double barline.
       if endsMusic && bar.index == system.bars.last?.index {
         barline(x - 7, top, bottoms, 0.9)
         barline(x - 1.5, top, bottoms, 3.2)

@@ -19,7 +19,7 @@ package struct EventLine: Sendable {
   }
 
   package let kind: Kind
-  /// Seconds from the first sound; `nil` for at once.
+  /// The time of the event in seconds from the first sound; `nil` for at once.
   package let at: Double?
 
   /// The permitted fields of a line, the same as in the JSON Schema of the documentation.
@@ -194,7 +194,7 @@ package struct EventNumbers: Sendable {
 
 /// A score composed from incoming lines.
 package struct LiveScore {
-  /// The conductor: call `open` first, and `advance` over time.
+  /// The conductor. Call its `open` before the first line, and its `advance` as time passes.
   package var conductor: Conductor
   /// The facts of each event (such as a threat), by the index of the bar that the event began.
   package private(set) var facts: [Int: Set<Fact>] = [:]

@@ -82,10 +82,10 @@ package final class MIDIPlayer: @unchecked Sendable {
   private var stream = MIDIStream()
   private var isOver = false
 
-  /// Seconds between checks for due events while notes sound: half of the shortest audible delay.
+  /// Seconds between checks for due events while notes sound: half of the shortest audible delay, 10 ms.
   private static let interval = 0.005
 
-  /// - Parameter now: Returns the currently audible time; called on the player's own thread.
+  /// - Parameter now: Returns the score time that is heard now; called on the player's own thread.
   package init(port: MIDIPort, now: @escaping @Sendable () -> Tick) {
     (self.port, self.now) = (port, now)
     Thread.detachNewThread { [self] in run() }

@@ -18,7 +18,7 @@ package struct MIDIStream: Sendable {
   /// Whether no note sounds or is pending.
   package var isQuiet: Bool { waiting.isEmpty && held.isEmpty }
 
-  /// Adds events that were posted to a synthesizer; a cut removes pending events.
+  /// Adds events that were posted to a synthesizer; a cut among them removes pending events of older bars.
   package mutating func post(_ events: [ScoreEvent]) { waiting = ScoreEvent.heard(waiting + events) }
 
   /// The messages of all notes and pedal movements before `frame`, in order.

@@ -7,7 +7,7 @@ import Tintinnabuli
 package struct OfflineSound {
   private let events: [ScoreEvent]
   private let end: Tick
-  /// The seconds to write, from the first sound.
+  /// The part of the music to write, in seconds from the first sound.
   package var range = 0.0...Double.greatestFiniteMagnitude
   /// The times at which the patch changes, and the rules that give the new patch.
   package var turns: [(at: Tick, rules: ScoreRules)] = []

@@ -13,7 +13,8 @@ package enum RuleAdvice {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// One line for each entry of the file whose pitches leave the 88 keys on a tonic of the cycle, where they sound in another octave.
+  /// One line for each entry of the file whose pitches, transposed to a tonic of the cycle, leave the 88 keys and so sound in
+  /// another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []

@@ -11,7 +11,7 @@ package struct RuleDials {
 
   package init(_ text: String) { self.text = text }
 
-  /// Selects a dial relative to the selected dial; wraps around.
+  /// Selects the dial `places` after the selected dial, or before it if negative; wraps around.
   package mutating func choose(_ places: Int) {
     chosen = ((chosen + places) % RuleDial.all.count + RuleDial.all.count) % RuleDial.all.count
   }
@@ -46,7 +46,7 @@ package struct RuleDials {
     return name + RuleText.number(value).padded(to: 7) + ends.0.paddedLeft(to: 4) + " \(scale) " + ends.1
   }
 
-  /// A dial's number in the text with its range.
+  /// The number that a dial turns, and the number's place in the text.
   private func number(_ dial: RuleDial) -> (Double, Range<String.Index>)? {
     var node = try? Yams.compose(yaml: text, .basic)
     for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }

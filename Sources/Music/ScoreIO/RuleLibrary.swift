@@ -24,10 +24,10 @@ package enum RuleLibrary {
     }
   }
 
-  /// The default rules.
+  /// The name of the default rules.
   package static let standard = "score"
 
-  /// The names of the shipped rule files, standard first.
+  /// The names of the shipped rule files, the default rules first.
   package static var names: [String] {
     guard let folder = path(of: standard).map({ URL(fileURLWithPath: $0).deletingLastPathComponent().path }) else {
       return []

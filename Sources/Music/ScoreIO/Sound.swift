@@ -6,7 +6,7 @@ import Tintinnabuli
 
 /// A stereo sound in memory for the effect tools.
 package struct Sound: Sendable {
-  /// The frames, −1…1.
+  /// The frames; samples are −1…1.
   package var frames: [Stereo]
   /// Frames per second.
   package var sampleRate: Int
@@ -80,7 +80,7 @@ package struct Sound: Sendable {
     render { node.render($0) }
   }
 
-  /// Imposes the envelope of another sound.
+  /// Gives this sound the envelope (the loudness over time) of another sound.
   package mutating func match(to other: Sound, _ parameters: EnvelopeMatcher.Parameters) {
     var matcher = EnvelopeMatcher(sampleRate: Double(sampleRate))
     matcher.set(parameters)
@@ -89,7 +89,8 @@ package struct Sound: Sendable {
     model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
   }
 
-  /// The level of this sound at each frame, as measured by an extractor; both channels have the level as an amplitude.
+  /// A sound whose samples, equal in both channels, are this sound's level (an amplitude) at each frame, as measured by an
+  /// extractor.
   package func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
     var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
     extractor.set(parameters)

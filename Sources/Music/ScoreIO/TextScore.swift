@@ -10,7 +10,8 @@ package enum TextScore {
     bars.map { text($0, scale: scale) }.joined(separator: "\n")
   }
 
-  /// A bar as text: `–` marks long notes, `*` the awakening (T outside the triad), `+` a further note. Cut pairs are in brackets.
+  /// A bar as text: `–` marks long notes, `*` the awakening (T outside the triad), `+` T's second note. Pairs that a cut silenced
+  /// are in brackets.
   package static func text(_ bar: Bar, scale: Scale) -> String {
     let sounding = bar.sounding.count
     var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]
