@@ -27,7 +27,7 @@ public struct Pair: Sendable, Hashable {
   public var answer: Note?
   /// Low notes, such as the low tonic in two octaves.
   public var bass: [Note]
-  /// Whether this is the long note at the end of a bar.
+  /// Whether this is the long pair at the end of a bar.
   public var isLong: Bool
   /// Whether T leaves the triad in this pair, to mark the awakening (the first decisive move); drawn with a flower.
   public var isAwakening: Bool

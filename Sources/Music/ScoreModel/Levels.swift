@@ -8,7 +8,7 @@ public struct Levels: Sendable, Hashable, BitwiseCopyable {
   public var grand = 0.0
   /// The level of the send to the reverb in dB.
   public var reverbSend = -90.0
-  /// The highest level of the drone's sustained tone in dBFS.
+  /// The level in dBFS of the drone's sustained tone while the piano is soft (amplitude 0.1); the tone follows the piano's level.
   public var drone = -90.0
   /// The level of the cell preview in dBFS.
   public var preview = -90.0

@@ -88,7 +88,8 @@ extension ScoreEvent {
   }
 }
 
-/// Reports a batch of events that the audio thread received after the batch's first frame had begun, so that it delayed all of them.
+/// Reports a batch of events that reached the audio thread after the batch's first frame had begun. The audio thread delayed the
+/// whole batch.
 public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
   /// The generation (number of the bar or gesture) of the first event in the late batch.
   public var generation: UInt32

@@ -1,7 +1,7 @@
 /// A time or span of the score in audio frames at 48 kHz, so that event times are sample numbers.
 @frozen
 public struct Tick: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCopyable, CustomStringConvertible {
-  /// Frames at 48 kHz, from the first sound of the session.
+  /// Frames at 48 kHz: for a time, from the first sound of the session.
   public var rawValue: Int64
 
   /// Makes a time from frames at 48 kHz.

@@ -55,10 +55,10 @@ enum Arithmetic {
   /// second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 
-  /// The factor for each frame by which an amplitude falls by 60 dB in `t60` seconds. Not for the audio thread.
+  /// The factor for each frame that lowers an amplitude by 60 dB within `t60` seconds. Not for the audio thread.
   static func decay(t60: Double, sampleRate: Double) -> Double { pow(10, -3 / (t60 * sampleRate)) }
 
-  /// Whether a sample is valid: finite and of plausible size.
+  /// Whether a sample is valid: finite and below 1e6 (full scale is 1).
   @inline(__always)
   static func isSound(_ x: Float) -> Bool { abs(x) < 1e6 }
 

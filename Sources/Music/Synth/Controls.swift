@@ -2,12 +2,12 @@ import Synchronization
 
 /// The controls apart from the score: set by the producer thread, read by the audio thread at every 64th frame.
 struct Controls: ~Copyable {
-  /// The volume, drone and preview as amplitudes; `a4` is the pitch of A4 in Hz.
+  /// Factors on the amplitudes of the whole mix, of the drone and of the preview; `a4` is the pitch of A4 in Hz.
   let volume = Atomic<Float>(1)
   let drone = Atomic<Float>(1)
   let preview = Atomic<Float>(1)
   let a4 = Atomic<Float>(440)
-  /// The tuning for the grand, in hundredths of a cent above 440 Hz.
+  /// The tuning for the grand: hundredths of a cent by which A4 is above 440 Hz.
   let tuning = Atomic<Int32>(0)
   let isMuted = Atomic<Bool>(false)
   let isEven = Atomic<Bool>(false)

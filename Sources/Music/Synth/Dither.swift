@@ -1,4 +1,4 @@
-/// Converts samples to 16 bits for a device or file, with triangular dither two steps wide.
+/// Converts samples to 16 bits for a device or file, with triangular dither of ±1 step of the 16-bit scale.
 public struct Dither: Sendable {
   private var random = Noise(seed: 0x5EED)
 
@@ -13,7 +13,7 @@ public struct Dither: Sendable {
     _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Int16>, count: Int
   ) {
     for i in 0..<count {
-      // Two 16-bit random numbers give a triangular distribution of −1…1 steps.
+      // The difference of two 16-bit random numbers has a triangular distribution of −1…1 steps.
       let draw = random.next()
       let noise =
         (Float(UInt16(truncatingIfNeeded: draw >> 48)) - Float(UInt16(truncatingIfNeeded: draw >> 32))) / 65_536

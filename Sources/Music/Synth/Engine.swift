@@ -26,7 +26,7 @@ public final class Engine: @unchecked Sendable {
   // The patch and tuning from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
-  /// The tables that a tuning is computing; `nil` if no tuning is in progress.
+  /// The piano's tables that `beginTuning` started and `continueTuning` completes; `nil` if no tuning is in progress.
   private var tables: ModalTables.Draft?
 
   /// Makes a silent engine at a sample rate in Hz with the mix of `patch`.
@@ -88,7 +88,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Controls
 
-  /// Sets the volume in dB, −90…+12, default 0; ramps within 40 ms.
+  /// Sets the volume in dB relative to the patch, −90…+12, default 0; ramps within 40 ms.
   public func setVolume(decibels: Double) {
     controls.volume.store(Self.amplitude(decibels), ordering: .relaxed)
   }
@@ -96,7 +96,7 @@ public final class Engine: @unchecked Sendable {
   /// Mutes or unmutes within 40 ms; the score continues.
   public func setMuted(_ muted: Bool) { controls.isMuted.store(muted, ordering: .relaxed) }
 
-  /// Evens out the loudness of the piano, or leaves it as it is played (the default).
+  /// Evens out the loudness of the piano (see `Leveler`), or leaves it as played, which is the default.
   public func setEven(_ isEven: Bool) { controls.isEven.store(isEven, ordering: .relaxed) }
 
   /// Sets the level of the bed (the drone's sustained tone) in dB relative to the patch, −90…+12; `nil` turns the bed off.
@@ -151,7 +151,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Meters
 
-  /// The voices that sound now, and the voices stolen and frames limited so far. Call only between renders.
+  /// The voices that sound now, the voices stolen so far, and the frames changed by the limiter so far. Call only between renders.
   package var counters: (voices: Int, steals: Int, limited: Int) { mixer.pointee.counters }
 
   private static func amplitude(_ decibels: Double?) -> Float {

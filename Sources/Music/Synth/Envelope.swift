@@ -103,7 +103,7 @@ public struct EnvelopeMatcher: ~Copyable {
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
     /// The window in milliseconds, 1…1,000, and the kind of level.
     public var extractor: EnvelopeExtractor.Parameters
-    /// The strength: 0 leaves the sound unchanged, bit for bit; 100 imposes the whole envelope.
+    /// The strength in per cent: 0 leaves the sound unchanged, bit for bit; 100 imposes the whole envelope.
     public var match: Float
     /// The gain after matching in dB, −60…24.
     public var gain: Float

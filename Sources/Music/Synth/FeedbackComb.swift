@@ -1,6 +1,6 @@
 /// A feedback delay line for sympathetic strings, echoes, the sound of a mistake and of a draw.
 ///
-/// y = x + g·h(y delayed) with a gentle low-pass h; the output is `dry`·x + `wet`·(y delayed). A third-order Lagrange
+/// y = x + g·z, where z is y delayed and passed through a gentle low-pass; the output is `dry`·x + `wet`·z. A third-order Lagrange
 /// polynomial with gain at most 1 interpolates between samples, so the loop is stable for every |g| < 1.
 public struct FeedbackComb: ~Copyable, AudioNode {
   /// The settings of a comb.
@@ -9,13 +9,13 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     public var delay: Float
     /// Feedback −0.9999…0.9999.
     public var feedback: Float
-    /// The loss of treble in each round, 0…0.95.
+    /// The coefficient of the low-pass that takes treble from the sound in each round of the loop, 0…0.95.
     public var damping: Float
     /// Level of the input in the output, 0…1.
     public var dry: Float
     /// Level of the delayed sound in the output, 0…1.
     public var wet: Float
-    /// The duration of a change of delay in milliseconds, 1…60,000.
+    /// The time within which a new delay is reached, in milliseconds, 1…60,000.
     public var glide: Float
 
     /// Makes settings, clamped to their ranges.
@@ -39,14 +39,14 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: 0, wet: 1)
     }
 
-    /// The settings for another sample rate than 48,000; the delay stays within `maximumDelay` frames.
+    /// The settings for another sample rate than 48,000; the delay is at most `maximumDelay` frames.
     package func at(_ sampleRate: Double) -> Parameters {
       var scaled = self
       scaled.delay = Self.delay(delay, at: sampleRate)
       return scaled
     }
 
-    /// The duration of the glide in frames at `sampleRate`.
+    /// The time within which a new delay is reached, in frames at `sampleRate`.
     func glideFrames(at sampleRate: Double) -> Int { Int(glide * Float(sampleRate / 1_000)) }
 
     /// Converts a delay from frames at 48 kHz to frames at `sampleRate`.
@@ -58,7 +58,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     public static let metallicRing = Parameters(delay: 97.3, feedback: 0.93, damping: 0.12, dry: 0, wet: 0.35)
     /// *light delay*: a distant single echo, for long notes.
     public static let lightDelay = Parameters(delay: 18_900, feedback: 0.32, damping: 0.45, dry: 0, wet: 0.4)
-    /// *wax comb*: soft and hollow with a slow glide, for draws.
+    /// *wax comb*: soft and hollow, with a delay that changes slowly, for draws.
     public static let waxComb = Parameters(
       delay: 389, feedback: 0.78, damping: 0.6, dry: 0, wet: 0.45, glide: 6_000)
   }
@@ -91,12 +91,12 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
   }
 
-  /// Moves the delay to `frames` within a number of frames, without changing other settings.
+  /// Moves the delay to `frames` within `within` frames, without changing other settings.
   mutating func glide(to frames: Float, within: Int) {
     delay.aim(min(max(frames, 4), Self.maximumDelay), frames: within)
   }
 
-  /// Moves the feedback within a number of frames, without changing other settings.
+  /// Moves the feedback to `g` within a number of frames, without changing other settings.
   mutating func setFeedback(_ g: Float, within frames: Int) {
     var target = levels.target
     target.x = min(max(g, -0.9999), 0.9999)

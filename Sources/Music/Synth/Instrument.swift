@@ -1,6 +1,6 @@
 /// A piano called through C functions: the interface for the sampled grand.
 ///
-/// All functions run on the audio thread and must be real-time safe. Runs have at most 64 frames and never cross the
+/// All functions run on the audio thread and must be real-time safe. A call of `render` has at most 64 frames and never crosses the
 /// engine's 64-frame grid.
 public struct Instrument: BitwiseCopyable, @unchecked Sendable {
   /// The first argument of all functions.

@@ -8,11 +8,12 @@ import ScoreModel
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The gain does not rise beyond this ratio of `reference` to the mean power: 29.3 dB, where the gain is 22 dB before `makeup`.
+  /// The greatest ratio of `reference` to the mean power that still raises the gain: 29.3 dB, where the gain is 22 dB before
+  /// `makeup`.
   private static let most: Float = 857.7
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −60 dBFS.
   private static let floor: Float = 0.000_001
-  /// The gain for all sound, 6 dB, so that evened sound is as loud in the mean as unchanged sound.
+  /// The gain that is added to all sound, 6 dB, so that evened sound is on average as loud as unchanged sound.
   private static let makeup: Float = 1.995
 
   private let attack: Float

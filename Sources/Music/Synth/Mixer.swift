@@ -6,7 +6,7 @@ import Synchronization
 /// Rendering is split at events and at every 64th frame (the control grid), so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
-  /// The amplitude of the piano, that of a soft passage, at which the drone has the level of the patch.
+  /// The drone has the level of the patch while the piano has this amplitude, which is that of a soft passage.
   private static let breathReference: Float = 0.1
 
   let sampleRate: Double
@@ -79,7 +79,8 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// The voices that sound now, and the voices stolen and frames limited so far; for tests and meters between renders.
+  /// The voices that sound now, the voices stolen so far, and the frames changed by the limiter so far; for tests and meters
+  /// between renders.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
@@ -227,7 +228,8 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Applies the patch to everything outside of the rack (the nodes of the patch).
+  /// Applies the levels, the tuning and the envelope settings of the patch to all that is outside of the rack (the nodes of the
+  /// patch).
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in previews.indices { previews[i].set(tone) }
@@ -292,7 +294,7 @@ struct Mixer: ~Copyable {
     mix.copy(dry)
     effects(dry, used, into: mix)
     for i in bells.indices { bells[i].render(mix) }
-    // The leveler comes before the drone and the preview are added: the user sets their levels.
+    // The leveler comes before drone and preview are added, because the user sets the levels of these two.
     leveler.render(mix)
     tones(dry, into: mix)
     for i in mix.indices { mix[i] *= volume.next() }
@@ -333,7 +335,8 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Renders strings, chains and room, fed by the piano. After a change of the patch, the piano moves from the old rack to the new one.
+  /// Renders strings, chains and room, fed by the piano. After a change of the patch, the piano's sound fades over from the old
+  /// rack to the new one.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.count
     feed(rack, isOld: false, dry, used, into: out)

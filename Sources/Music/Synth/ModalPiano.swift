@@ -1,4 +1,4 @@
-/// A piano synthesised from decaying partials: up to 32 notes, eight partials at a time, without samples.
+/// A piano synthesised from decaying partials, without samples: up to 32 notes. SIMD computes eight partials at once.
 ///
 /// Each partial is a rotating complex number, exact for any block size. A strike sets its amplitude, the damper reduces it, a
 /// stolen voice fades out within 5 ms. Real-time safe: yes, except `init`.

@@ -17,7 +17,7 @@ struct Mode: Sendable {
 /// A note of the model: its partials, hammer and damper.
 struct ModalNote: Sendable {
   var modes: [Mode] = []
-  /// Duration of the hammer's rise in milliseconds.
+  /// The time in milliseconds in which the note rises to its full amplitude.
   var attack = 2.0
   /// T60 under the damper in seconds; `nil` without a damper.
   var damping: Double?

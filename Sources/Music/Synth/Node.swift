@@ -23,7 +23,7 @@ extension StereoBlock {
   @inline(__always)
   func add(_ other: StereoBlock) { for i in indices { self[i] += other[i] } }
 
-  /// Scales the frames by a ramp.
+  /// Multiplies each frame by the next value of a ramp.
   @inline(__always)
   func scale(_ ramp: inout Ramp<Float>) { for i in indices { self[i] *= ramp.next() } }
 
@@ -34,7 +34,7 @@ extension StereoBlock {
     return true
   }
 
-  /// Replaces invalid frames by 0.
+  /// Replaces each frame that has an invalid sample by 0.
   @inline(__always)
   func zeroNonFinite() {
     for i in indices where !(Arithmetic.isSound(self[i].x) && Arithmetic.isSound(self[i].y)) { self[i] = .zero }
@@ -55,7 +55,7 @@ package protocol AudioNode: ~Copyable {
   /// Applies new parameters, clamped to their ranges; audible changes are ramps. Real-time safe: yes.
   mutating func set(_ parameters: Parameters)
 
-  /// Clears all sound: the next render starts from silence with the parameters' targets.
+  /// Clears all sound: the next render starts from silence, and each ramp starts at its target.
   mutating func reset()
 
   /// Renders any number of frames in place. Real-time safe: yes.
@@ -66,7 +66,8 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Replaces each frame that has an invalid sample by 0.
+  /// Removes the frames up to the next grid point from `rest` and returns them; `nil` if `rest` is empty. `starts` is whether the
+  /// first of these frames is on a grid point.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }
@@ -83,7 +84,7 @@ struct GridPlace: BitwiseCopyable {
 ///
 /// Call `note` with each frame's peak, and `tick` at the start of each cell of the control grid.
 struct SilenceWatch: BitwiseCopyable {
-  /// Frames of silence after which the memory is empty.
+  /// The number of silent frames after which the node's memory has no sound left.
   private let memory: Int
   /// The amplitude below which the node counts as silent.
   private let floor: Float

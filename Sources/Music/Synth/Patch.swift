@@ -9,9 +9,9 @@ public struct Patch: Sendable, Hashable {
 
   /// A unit of a chain.
   public enum Node: Sendable, Hashable {
-    /// A feedback comb; unless `melt` is 0, the delay glides to `melt` when the chain starts.
+    /// A feedback comb. Unless `melt` is 0, its delay moves to `melt` (frames at 48 kHz) within its `glide` when the chain starts.
     case comb(FeedbackComb.Parameters, melt: Float = 0)
-    /// A ring modulator with fixed carriers.
+    /// A ring modulator whose carriers keep their frequencies.
     case ringModulator(StereoRingModulator.Parameters)
     /// Imposes the envelope of the dry piano (without effects) on the chain.
     case matcher(EnvelopeMatcher.Parameters)

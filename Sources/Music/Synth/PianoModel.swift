@@ -10,26 +10,27 @@ struct PianoModel {
   var a4 = 440.0
   private static let anchors = PianoFit.anchors()
 
-  /// The share of the grand's early decay that is kept: the treble sustains longer than the grand's.
+  /// By MIDI note: the factor on the grand's early decay in dB/s, so that the treble sustains longer than the grand's.
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
-  /// dB by which the late stage of the decay is raised, so that the treble sustains longer.
+  /// By MIDI note: the dB by which the late stage of the decay is raised, so that the treble sustains longer.
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
-  /// The slowest decay in dB/s. The fit has slower ones because the grand's samples are loops in which some partials never decay.
+  /// By MIDI note: the slowest decay in dB/s. The fit has slower ones, because the grand's samples are loops in which some partials
+  /// never decay.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
   /// The fastest early decay of the first partial in dB/s; the fit has faster ones where it took hammer noise for a partial. The next two
   /// properties are the increase of this limit with each further partial, and its maximum.
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
-  /// The mean power that each note has in its first 0.2 s at velocity 50, in dBFS. The sampled notes differ from neighbours by up
-  /// to 7 dB.
+  /// By MIDI note: the mean power of the note in its first 0.2 s at velocity 50, in dBFS. Neighbouring notes of the sampled grand
+  /// differ by up to 7 dB.
   private static let evenness: [(Double, Double)] = [
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
   ]
-  /// T60 under the damper in seconds: 150 ms in the middle, less above, no dampers above F♯6 (90).
+  /// By MIDI note: T60 under the damper in seconds, 150 ms in the middle, less above; no dampers above F♯6 (90).
   private static let dampers: [(Double, Double)] = [(21, 0.42), (47, 0.24), (60, 0.15), (83, 0.09), (90, 0.07)]
-  /// The longest rise of a note in ms, so that soft notes are not late.
+  /// By MIDI note: the longest rise of a note in ms, so that soft notes are not late.
   private static let slowestRise: [(Double, Double)] = [(35, 11), (60, 8), (83, 6), (107, 3)]
 
   /// The note of a MIDI number; outside of the keyboard (21…108) in the nearest octave.
@@ -108,7 +109,7 @@ struct PianoModel {
   private func appendNoise(_ anchor: PianoFit.Anchor, to note: inout ModalNote, _ random: inout Noise) {
     for row in anchor.thuds {
       let level = Double(row[1]) / 10
-      // Two detuned modes instead of one, so that a thump has no pitch.
+      // Two modes at different frequencies instead of one, so that a thud has no pitch.
       for shift in [0.93, 1.08] {
         note.modes.append(
           Mode(

@@ -4,7 +4,8 @@ import ScoreModel
 struct Rack: ~Copyable {
   /// A unit of a chain.
   private enum Unit: BitwiseCopyable {
-    /// A comb with its normal delay; unless `melt` is 0, the delay glides to `melt` within `frames` when the chain starts.
+    /// A comb with its normal delay. Unless `melt` is 0, the delay moves to `melt` within `frames` when the chain starts. Delays
+    /// are in frames.
     case comb(UnsafeMutablePointer<FeedbackComb>, home: Float, melt: Float, frames: Int)
     case ring(UnsafeMutablePointer<StereoRingModulator>)
     case matcher(UnsafeMutablePointer<EnvelopeMatcher>)
@@ -119,8 +120,8 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Starts a chain for a struck note: the delay of each gliding comb moves to `melt`. If the chain was silent, the delay starts from its
-  /// normal value, else from its present value.
+  /// Starts a chain for a struck note: each comb that has a `melt` moves its delay there. The delay starts from its normal value if
+  /// the chain was silent, else from its present value.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {
@@ -141,7 +142,7 @@ struct Rack: ~Copyable {
     if down != pedalWasDown {
       pedalWasDown = down
       for i in 0..<strings.count {
-        // A string with a delay of about 300 frames stops within 150 ms if each round is damped by 0.72.
+        // With its feedback times 0.72, a string with a delay of about 300 frames stops within 150 ms.
         strings[i]?.pointee.setFeedback(down ? stringFeedback[i] : stringFeedback[i] * 0.72, within: 2_400)
       }
     }

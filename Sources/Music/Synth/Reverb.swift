@@ -31,14 +31,15 @@ public struct Reverb: ~Copyable, AudioNode {
   }
 
   private typealias Lines = SIMD16<Float>
-  /// Primes between 29 and 83 ms, so that no common period makes a pitch audible.
+  /// The delays in frames at 48 kHz, 29–83 ms: primes, so that the lines have no common period, which would be heard as a pitch.
   private static let lengths: [Int] = [
     1_399, 1_531, 1_667, 1_811, 1_949, 2_089, 2_237, 2_383, 2_539, 2_693, 2_851, 3_011, 3_181, 3_373, 3_617, 3_967,
   ]
   private static let diffusers: [Int] = [113, 229, 347, 523, 127, 251, 367, 547]
 
   private let sampleRate: Double
-  /// The sizes for the longest line, allpass and pre-delay: powers of two.
+  /// The frames stored for each line; the next two properties are those for each allpass and for the pre-delay. Powers of two, so
+  /// that a mask wraps the index.
   private let size: Int
   private let diffuserSize: Int
   private let predelaySize: Int
@@ -162,8 +163,8 @@ public struct Reverb: ~Copyable, AudioNode {
     for i in 0..<16 {
       lines[i * size + (at & (size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
     }
-    // Each side sums other lines than the other side, with alternating signs, which makes the sound wide. A little of each side goes
-    // to the other for compatibility with mono.
+    // The left side sums the even lines and the right side the odd lines, with alternating signs, which makes the sound wide. A
+    // little of each side goes to the other for compatibility with mono.
     let (even, odd) = (y.evenHalf, y.oddHalf)
     let out = Stereo((even.evenHalf - even.oddHalf).sum(), (odd.evenHalf - odd.oddHalf).sum())
     return out * 0.5 + out.swapped * 0.075
