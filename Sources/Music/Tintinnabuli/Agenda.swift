@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// The scheduled music that needs no further event, with the times at which it is due.
+/// The music that plays without a further event (phrases, closing bars, echoes), and the times at which its parts are due.
 struct Agenda: Sendable {
   /// The kind of music that is scheduled next and that needs no further event.
   enum Course: Sendable {
@@ -64,7 +64,7 @@ struct Agenda: Sendable {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
 
-  /// The earliest time at which `advance` has work.
+  /// The earliest time at which `advance` has something to compose.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
   /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its phrases have

@@ -14,8 +14,7 @@ struct BarPlan {
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad; `nil` for none. In the first pair, if M has the sign's degree `awakenM` there; else in
-  /// the second.
+  /// The pair in which T leaves the triad: 0 if M has the sign's degree `awakenM` there, else 1; `nil` for none.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
@@ -33,7 +32,7 @@ struct BarPlan {
   var hasM = true
   /// When T sounds; `nil` to follow the bar's sign.
   var tPace: SignRule.TPace?
-  /// The velocity of all notes in per cent; the next property is a further factor for T alone.
+  /// The velocity of all notes in per cent of the usual velocity; the next property is a further factor for T alone.
   var velocity = 100
   var tVelocity = 100
   /// The effect chain of the long note.
@@ -65,7 +64,7 @@ struct WrittenBar: Sendable {
 
   var end: Tick { bar.start + onsets[onsets.count - 1] }
 
-  /// The score events of the bar from the time `from` on; `silencesT` omits the T-voice.
+  /// The score events of the bar from `from` on, a time that counts from the bar's start; `silencesT` omits the T-voice.
   func events(generation: UInt32, from: Tick = .zero, silencesT: Bool = false) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     for mark in marks where mark.frame >= from {
@@ -294,7 +293,8 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // The cut note comes half a pair after the downbeat, where only notes of the player who moved are heard.
+      // The cut note comes half a pair after the downbeat, because on the downbeat itself only notes of the player who moved are
+      // heard.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)

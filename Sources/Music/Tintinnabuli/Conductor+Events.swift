@@ -263,8 +263,8 @@ extension Conductor {
       isAnswered
       ? min(max(usualShorts, law.answered.lowerBound), law.answered.upperBound) : max(min(usualShorts, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
-    // Writes at least two short notes if a mark is removed (it needs its own pair) or the piece is past its opening, as
-    // quick as grace notes if need be.
+    // Writes at least two short notes if a mark is removed (it needs its own pair) or the piece is past its opening. If time is
+    // short, these notes are as quick as grace notes (0.4 of `quickest`).
     let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && usualShorts > 1)
     if event.removedDegree != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
@@ -402,7 +402,8 @@ private struct Stroke {
   let number: Int
   /// Whether the event starts a new piece.
   let startsOver: Bool
-  /// The time since the last event: in a match by the times of its log, in whole slots, so that it is equal for all listeners.
+  /// The time since the last event. In a match it comes from the log, in whole slots of 0.25 s, so that it is equal for all
+  /// listeners.
   let gap: Tick?
   /// The long note of the last bar, if the cut by this event kept the note from being heard.
   var cutNote: Note?

@@ -1,6 +1,7 @@
 import ScoreModel
 
-/// Handles undo, refusal, preview, connection and clock. Previews, refusals and clocks may come at any time.
+/// Handles undo, refusal, preview, connection and clock. The times of previews, refusals and clocks may be before that of the last
+/// call.
 extension Conductor {
   /// Takes the last event back: its bar sounds backwards and softly. Several undos at the same moment form one bar.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// Scheduled music: opening, phrases, closing bars, echoes, drone.
 extension Conductor {
-  /// Performs the course's next step, due at `moment`.
+  /// Composes the next step of `agenda.course` (a bar of the opening, an arch, a phrase or an echo), due at `moment`.
   mutating func performNextStep(at moment: Tick) -> [ScoreEvent] {
     agenda.next = nil
     switch agenda.course {
@@ -39,8 +39,8 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// Schedules a phrase if a person thinks about the next event, and the phrases after the bar have fewer than `growth` pairs for
-  /// each event so far. Otherwise schedules echoes.
+  /// Schedules a phrase if a person plays the next event and at least two more pairs are allowed: the phrases after a bar may have
+  /// `phrases.growth` pairs for each event of the piece. Otherwise schedules echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
@@ -60,7 +60,7 @@ extension Conductor {
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
     guard left >= 2 else {
-      // The phrase has no pairs left: the rules may have changed after it was scheduled.
+      // The phrase has too few pairs left, because the rules changed after it was scheduled: echoes follow instead.
       agenda.wait(from: moment, rules)
       return []
     }
@@ -291,8 +291,8 @@ extension Conductor {
     return sentences.map { $0.bar }
   }
 
-  /// Strikes the low tonic while a player thinks, but not during closing bars. After `echoes.sparse` seconds each stroke also recalls an
-  /// event, and the strokes get softer and rarer, down to half as many.
+  /// Strikes the low tonic while a player thinks, but not during closing bars. After `echoes.sparse` seconds each stroke also
+  /// recalls an event, the strokes get softer, and the time between them grows up to twice `drone.every`.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)

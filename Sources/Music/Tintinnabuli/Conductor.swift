@@ -25,7 +25,7 @@ public struct Conductor: Sendable {
   public var station: Station { didSet { findTonic() } }
   /// The running piece's position in the cycle of tonics: network matches and free play have their own, other pieces the session's.
   public var pieceStation: Station { piece.station ?? station }
-  /// The tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
+  /// The tempo as a factor on the rules' tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// The timing of an opponent's replies.
   public var reply = Reply.musical

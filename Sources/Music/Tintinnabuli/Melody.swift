@@ -15,11 +15,11 @@ struct MelodyProblem {
   var direction: [Int]
   /// Whether notes outside the triad are preferred instead of avoided.
   var leans: Bool
-  /// The centre of the game's register.
+  /// The degree in the middle of the game's register.
   var center: Int
   /// The degrees of the mover's marks on the board.
   var own: [Int]
-  /// The degrees of the mover's motto (its first events).
+  /// The degrees of the mover's motto (the mover's first three events).
   var motto: [Int]
   /// The degrees of the opponent's marks on the board.
   var opposing: [Int]
@@ -37,10 +37,10 @@ struct MelodyLine {
 
 /// The reasons for a note of a melody.
 public struct NoteReason: Sendable {
-  /// The rules that applied, in the order of `MelodyRule`.
+  /// The melody rules that applied to the note with their costs, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The cheapest melody with another note in this slot: that note, and by how much this melody is dearer; `nil` if there is no
-  /// such melody.
+  /// The cheapest melody with another note in this slot: that note, and the cost by which this melody exceeds the chosen one; `nil`
+  /// if there is no such melody.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.

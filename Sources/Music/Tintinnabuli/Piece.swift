@@ -86,7 +86,7 @@ struct Bed: Sendable, Equatable {
     (self.root, self.tones) = (Scale.step(root), tones)
   }
 
-  /// The degrees of the low tone and of the tone above its octave.
+  /// The degrees of the bed's low tone and of its highest tone.
   var degrees: (low: Int, high: Int) {
     (root + (tones.first ?? 1) - 1, root + (tones.dropFirst().first ?? 5) - 1)
   }

@@ -33,7 +33,7 @@ struct ScoreBook: Sendable {
     current = Sounding(written: written, generation: newGeneration())
   }
 
-  /// Cuts at `moment`: removes later bars and shortens sounding bars.
+  /// Cuts at `moment`: removes the bars that start at or after `moment`, and ends the sounding bars there.
   mutating func cut(at moment: Tick) {
     if let current { self.current?.cut = min(current.cut ?? moment, moment) }
     if let previous { self.previous?.cut = min(previous.cut ?? moment, moment) }

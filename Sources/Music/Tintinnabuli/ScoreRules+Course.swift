@@ -52,7 +52,7 @@ extension ScoreRules {
     public var lastShort = 0.8
     /// The thinking time in seconds that is assumed at the start of a game.
     public var expected = 4.0
-    /// The latest start of the long note, as per cent of the median thinking time after the bar's start.
+    /// The latest start of the long note after the bar's start, in per cent of the median thinking time.
     public var reach = 38
     /// The shortest short note in seconds, in a bar with little time.
     public var quickest = 0.55
@@ -129,7 +129,7 @@ extension ScoreRules {
       public var tPace = SignRule.TPace.together
       /// The degree above the bar's root (1 is the root itself) that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
-      /// Degrees by which the register moves.
+      /// Degrees by which the register moves up, or down if negative.
       public var register = 0
       /// The effect chain of every pair for which no sign (row of `signs`) sets a chain.
       public var chain: String?
@@ -209,15 +209,15 @@ extension ScoreRules {
 
   /// The phrase before the first move; times in seconds from the first sound.
   public struct Opening: Sendable, Hashable {
-    /// The time of the low tonic in seconds.
+    /// The time of the low tonic in seconds from the first sound.
     public var drone = 0.1
-    /// The time of the pair on the centre cell in seconds.
+    /// The time of the pair on the centre cell in seconds from the first sound.
     public var center = 2.0
-    /// The time in seconds of the opening bar, whose melody the seed determines.
+    /// The time of the opening bar in seconds from the first sound; the seed determines the melody of this bar.
     public var phrase = 6.0
     /// The number of pairs of the bar at `phrase`.
     public var pairs = 3
-    /// The time of the first echo in seconds.
+    /// The time of the first echo in seconds from the first sound.
     public var echoes = 16.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -231,7 +231,7 @@ extension ScoreRules {
 
   /// The echoes while waiting; times in seconds.
   public struct Echoes: Sendable, Hashable {
-    /// The silence between a bar and the first echo.
+    /// The silence in seconds between the longest bar and the first echo.
     public var after = 8.0
     /// The silence before the first echo after a bar of two pairs, in per cent of `after`. After longer bars the silence is longer, up to
     /// 100 per cent after the longest bar.
@@ -240,17 +240,18 @@ extension ScoreRules {
     public var velocity = 72
     /// Octaves added to every second echo.
     public var octaves = 1
-    /// The rest after the first echo.
+    /// The rest after the first echo in seconds.
     public var rest = 5.0
     /// Per cent by which each rest is longer than the previous one.
     public var growth = 25
     /// The most pairs of an echo: the last pairs of the bar that it repeats.
     public var most = 4
-    /// Waiting time after which echoes have at most three pairs and are softer.
+    /// Waiting time in seconds after which echoes have at most three pairs and are softer.
     public var thin = 30.0
-    /// Waiting time after which each stroke of the low tonic also plays the first and last pair of an earlier event's bar, softer each time.
+    /// Waiting time in seconds after which each stroke of the low tonic also plays the first and last pair of an earlier event's
+    /// bar, softer each time. Then there are no echoes.
     public var sparse = 120.0
-    /// The waiting time in seconds after which echoes end.
+    /// Waiting time in seconds after which neither echoes nor strokes of the low tonic follow.
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)
@@ -277,13 +278,13 @@ extension ScoreRules {
 
   /// Responses to players' actions.
   public struct Gestures: Sendable, Hashable {
-    /// Seconds between the notes of a bar taken back.
+    /// Seconds between the pairs of a bar that is taken back.
     public var undoShort = 0.35
     /// Velocity at which a bar that is taken back sounds backwards, in per cent of its first velocity.
     public var undoVelocity = 72
     /// A move less than this number of seconds after the move before counts as hurried.
     public var hurry = 0.7
-    /// Velocity of T in hurried moves, in per cent (71 is 6 dB softer).
+    /// Velocity of T in hurried moves, in per cent of T's usual velocity (71 is 6 dB softer).
     public var hurryT = 71
     /// Per cent of velocity lost with each consecutive hurried move.
     public var hurryFade = 6

@@ -3,7 +3,7 @@ import ScoreModel
 extension ScoreRules {
   /// The low tonic, and the bed of sines below it.
   public struct Drone: Sendable, Hashable {
-    /// The struck notes.
+    /// The pitches that are struck together as the low tonic.
     public var notes: [Pitch] = []
     /// The velocity of the struck notes.
     public var velocity = 36
@@ -11,7 +11,7 @@ extension ScoreRules {
     public var seconds = 12.0
     /// The bars of a game, counted from 1, that strike the low tonic again.
     public var bars: [Int] = []
-    /// Seconds between strokes while waiting.
+    /// Seconds between strokes of the low tonic while a player thinks.
     public var every = 40.0
     /// The pitch of the bed (the drone's sustained tone).
     public var bed = Pitch(47)
@@ -41,17 +41,17 @@ extension ScoreRules {
 
   /// The sustain pedal; times in seconds.
   public struct Pedal: Sendable, Hashable {
-    /// The duration of a quick movement.
+    /// Seconds of a quick movement of the pedal.
     public var fade = 0.06
-    /// The duration of the pedal's rise before a new game and at the end of a piece.
+    /// Seconds of the pedal's rise before a new game and at the end of a piece.
     public var newGame = 0.3
-    /// The time by which the pedal rises before an awakening (a pair whose T leaves the triad).
+    /// Seconds by which the pedal rises before an awakening (a pair whose T leaves the triad).
     public var lift = 0.18
-    /// The time after an awakening (a pair whose T leaves the triad) at which the pedal falls again.
+    /// Seconds after an awakening (a pair whose T leaves the triad) at which the pedal falls again.
     public var retake = 0.12
     /// The position to which the pedal rises in a half change, 0 (up) … 127 (down).
     public var half = 64
-    /// The duration of a half change.
+    /// Seconds of a half change.
     public var halfSeconds = 0.16
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -74,7 +74,7 @@ extension ScoreRules {
     public var archSofter = 5.0
     /// The strength factor of the ritard into the long note.
     public var finalRitard = 1.0
-    /// Per cent by which the last short notes are longer, in order.
+    /// Per cent by which each of the last short notes is longer, in order.
     public var ritardSlower: [Double] = []
     /// The strength factor of the loudness of high notes.
     public var highLoud = 1.0
@@ -82,19 +82,19 @@ extension ScoreRules {
     public var highLouder = 4.0
     /// The strength factor of the random timing.
     public var timing = 1.0
-    /// The range of the random timing in per cent of a note.
+    /// The most by which the length of a note varies at random, up or down, in per cent.
     public var timingSpread = 1.2
     /// The strength factor of the random touch.
     public var touch = 1.0
-    /// The range of the random touch in velocity.
+    /// The most by which the velocity of a note varies at random, up or down.
     public var touchSpread = 2.0
     /// The velocity of M in the middle of the register.
     public var m = 46
-    /// The velocity of T.
+    /// The velocity of T where M has the velocity `m`.
     public var t = 40
     /// The softest and the loudest velocity of notes; notes that are softened on purpose may go down to `softest`.
     public var range = 30...58
-    /// The loudness of a piece's quietest bar and of its loudest bar, in per cent.
+    /// The loudness of a piece's quietest bar and of its loudest bar, in per cent of the usual velocity.
     public var dynamics = 100...100
     /// The softest velocity of any note.
     public var softest = 20

@@ -97,11 +97,11 @@ public struct SignRule: Sendable, Hashable {
   public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
   public var turns = false
-  /// Whether the other cells of the completed line follow the downbeat.
+  /// Whether the melody visits the other cells of the completed line after the downbeat.
   public var visitsLine = false
-  /// The interval in degrees from the downbeat to the second pair, if fixed.
+  /// The interval in degrees from M's downbeat to M's note in the second pair, if fixed.
   public var secondPair: Int?
-  /// The velocity of the second pair in per cent.
+  /// The velocity of the second pair in per cent of its usual velocity.
   public var secondVelocity = 100
   /// In a sign for the awakening (the first decisive move): M's scale degree, from 1, in the pair where T leaves the triad.
   public var awakenM: Int?

@@ -19,7 +19,7 @@ public struct Tempo: Sendable {
     return slots
   }
 
-  /// The time of a slot.
+  /// The time from slot 0 to a later slot; a slot lasts 0.25 s.
   public static func moment(_ slot: Int) -> Tick { Tick(rawValue: Int64(slot) * Self.slot) }
 
   mutating func add(_ gap: Tick) { slots.append(Self.whole(gap).rawValue) }
