@@ -115,7 +115,7 @@ public struct FieldCoder {
     return value
   }
 
-  /// When reading, throws if `holds` is false; `allowed` describes the allowed values in the message.
+  /// When reading, throws if `holds` is false; `allowed` describes the allowed values in the message. Does nothing when writing.
   public func require(
     _ holds: Bool, _ name: StaticString, _ allowed: @autoclosure () -> String
   ) throws(FieldError) {

@@ -15,7 +15,7 @@ package enum Glicko2 {
       (self.value, self.deviation, self.volatility) = (value, deviation, volatility)
     }
 
-    /// The rating after days without a game: only the deviation grows.
+    /// The rating after `days` days without a game: only the deviation grows.
     package func aged(days: Double) -> Rating {
       let phi = deviation / scale
       var result = self
@@ -24,7 +24,7 @@ package enum Glicko2 {
     }
   }
 
-  /// 400 / ln 10: converts between ratings and the paper's scale.
+  /// 400 / ln 10: a rating is 1500 plus the paper's μ times this number.
   private static let scale = 173.7178
   /// The constraint on changes of volatility. The paper recommends 0.3–1.2; smaller values limit the effect of improbable results.
   private static let tau = 0.5

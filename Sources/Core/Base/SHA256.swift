@@ -81,7 +81,8 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer, whose earlier bytes are compressed by now.
+    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The buffer's earlier bytes have been
+    // compressed.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }

@@ -4,9 +4,10 @@ import TicTacToe
 
 /// Adapts to one player so that over many games each side scores half.
 ///
-/// Strength: each game changes the share of strong moves by 1/25 of the score's difference from ½ (an integral controller). So the mean
-/// score of n games is within 38/n of ½, unless the share reaches one of its bounds. Habits: counts the other player's replies in each
-/// position (up to symmetry). A strong move is the value-preserving move after which this player has erred most often.
+/// Strength: a win lowers the share of strong moves, a loss raises it, by 1/25 of the score's difference from ½ (an integral
+/// controller). So the mean score of n games is within 38/n of ½, unless the share reaches one of its bounds. Habits: counts the
+/// other player's replies in each position (up to symmetry). A strong move keeps the value and is the one after which the other
+/// player erred most often.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
   package private(set) var strength: Int
@@ -56,8 +57,8 @@ package struct Adaptive: LearningOpponent {
     Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
-  /// The chance that the other player errs in a position, estimated from the replies counted in this position, with one added for
-  /// each legal reply (Laplace smoothing).
+  /// The chance that the other player errs in a position. It is estimated from the replies counted in this position, with one added
+  /// for each legal reply (Laplace smoothing).
   private func errorRate(in position: Position) -> Double {
     guard position.outcome == nil else { return 0 }
     let keeping = Solver.shared.valuePreservingMoves(in: position)

@@ -5,7 +5,7 @@ extension Odds {
   /// The exact chances of each result of Infinite between two players, from one pass over all boards per ply, up to ply 100.
   ///
   /// Draws by threefold repetition are not modelled, as they depend on the whole game: a game counted as won may have been drawn
-  /// earlier. Boards that are images of each other under a symmetry count as one, as the players do not distinguish them.
+  /// earlier. Boards that are images of each other under a symmetry count as one, because the players treat them alike.
   package static func ofInfinite(x: InfiniteOpponent, o: InfiniteOpponent) -> Odds {
     var chains = [InfiniteChain(x), InfiniteChain(o)]
     var live: [Int32] = [0]

@@ -70,7 +70,7 @@ struct MistakeRates: Sendable, Hashable {
   var block: ClosedRange<Int>
   /// How many of twenty chances to make two threats at once the level overlooks.
   var fork: ClosedRange<Int>
-  /// How many of twenty chances to prevent the other side's fork by a quiet move the level overlooks.
+  /// How many of twenty chances to keep a drawn position drawn, where another move would lose, the level overlooks.
   var enemyFork: ClosedRange<Int>
   /// How many of twenty chances for a good move in the first two plies the level overlooks; the same for all cells.
   var opening: Int

@@ -15,7 +15,7 @@ package struct Menace: LearningOpponent {
 
   /// The most beads of one cell in a box; more would only slow down unlearning.
   package static let beadLimit: UInt32 = 1_000_000
-  /// The beads added for a win or a draw and removed for a loss.
+  /// The beads added for each move of a game that was won or drawn, and removed for each move of a lost game.
   package static let rewards = (win: 3, draw: 1, loss: -1)
 
   package var name: String { "menace" }

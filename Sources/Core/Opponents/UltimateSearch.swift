@@ -313,7 +313,7 @@ package final class UltimateSearch {
   private func backPropagate(_ result: Float, from end: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var (score, depth) = (result, end)
     let hasMinimax = minimaxShare > 0
-    // The minimax of the node below before and after the simulation.
+    // The minimax of the path's next node, one move further from the root, before and after the simulation.
     var (before, after): (Float, Float) = (0, 0)
     while true {
       let index = Int(path[depth])
@@ -332,7 +332,7 @@ package final class UltimateSearch {
         } else if after > -old {
           new = -after
         } else if before == -old {
-          // The best child became worse.
+          // The next node was the best child and became worse, so another child may be the best now.
           new = -children(of: index).reduce(-.infinity) { max($0, nodes[$1].minimax) }
         }
         nodes[index].minimax = new

@@ -42,7 +42,7 @@ package struct UltimateTraining {
   private static let lambda: Float = 0.8
   /// On average, one of `exploration` moves is random.
   private static let exploration = 12
-  /// A game begins with fewer than `opening` random moves.
+  /// A game begins with a random number of random moves, from 0 to `opening` − 1.
   private static let opening = 12
   /// The learning rates of the first and the last game.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)
@@ -59,7 +59,7 @@ package struct UltimateTraining {
     weights.map { Int16(max(-32_767, min(32_767, ($0 * Float(UltimateValue.scale)).rounded()))) }
   }
 
-  /// The root mean square error of the values since the last call.
+  /// The root mean square of the values' differences from their targets since the last call.
   package mutating func takeError() -> Double {
     defer { errors = (0, 0) }
     return errors.count == 0 ? 0 : (errors.sum / Double(errors.count)).squareRoot()
@@ -74,7 +74,7 @@ package struct UltimateTraining {
     var generator = SplitMix64(seed: seed, index: UInt64(gamesPlayed))
     var state = Ultimate.start
     for _ in 0..<generator.below(UltimateTraining.opening) {
-      // The outcome is ignored, since no game ends within eleven plies.
+      // `mark` returns the outcome, which is ignored, since no game ends within eleven plies.
       _ = state.mark(Ultimate.moves(state).randomCell(using: &generator))
     }
     var steps: [Step] = []

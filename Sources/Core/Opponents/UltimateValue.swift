@@ -13,7 +13,7 @@ package final class UltimateValue: @unchecked Sendable {
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
   /// The number of all weights; the weights of boards come first.
   package static let weightCount = boardWeightCount + lineWeightCount
-  /// The size of a weight that adds 1 to the log-odds of a win.
+  /// The size of a weight that adds 1 to the log-odds of a win (ln of its chance over the chance of a loss).
   package static let scale = 2048
 
   /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.

@@ -9,7 +9,7 @@ package struct InfiniteTable: Sendable {
   /// The shared table, built on first use (milliseconds).
   package static let shared = InfiniteTable()
 
-  /// By board number: 0 a draw, n a win in n plies, −n a loss in n − 1 plies.
+  /// By board number, for the side to move: 0 a draw, n a win in n plies, −n a loss in n − 1 plies.
   private let values: [Int8]
 
   /// The counts of reachable boards, by value for the side to move.
@@ -29,7 +29,7 @@ package struct InfiniteTable: Sendable {
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
   /// The number of boards with ordered marks, reachable or not.
   package static var boardCount: Int { firsts[7] }
-  /// The most moves of a board.
+  /// The greatest number of moves on a board.
   private static let width = 9
 
   /// Builds the table (for benchmarks; other code uses `shared`).

@@ -31,7 +31,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
   /// By ply, the factor of the denominator; 1 for plies that are never played.
   package private(set) var denominators: [Number]
 
-  /// Follows all games together, ply by ply. There are at most 13,306 live states, each a position with its last move.
+  /// Follows all games together, ply by ply. There are at most 13,306 live states; a state is a position with its last move.
   package init(x: Policy, o: Policy, from start: Position = .start, solver: Solver = .shared) {
     xWins = .init(repeating: Number(0), count: 10)
     oWins = xWins
@@ -77,7 +77,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
 }
 
 extension Double: ChanceNumber {
-  /// 1: any share is representable, with rounding.
+  /// Always 1: a `Double` can represent any share, with rounding.
   package static func commonDenominator(of totals: [UInt64]) -> Double { 1 }
   /// Multiplies by `weight`/`total`, with rounding.
   package func share(_ weight: UInt64, of total: UInt64) -> Double { self * Double(weight) / Double(total) }

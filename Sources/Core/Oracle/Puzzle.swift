@@ -187,7 +187,7 @@ package struct PuzzleProgress: Sendable, Hashable {
   }
 
   package mutating func rate(_ puzzle: Puzzle, isSolved: Bool) {
-    // Puzzles of one kind differ in difficulty by about 80 points.
+    // Puzzles of one kind differ in difficulty by about 80 rating points.
     let board = Glicko2.Rating(value: puzzle.kind.rating, deviation: 80)
     rating = Glicko2.rate(rating, [(board, isSolved ? 1 : 0)])
     rating.value = min(max(rating.value, 400), 3_000)

@@ -161,7 +161,7 @@ private struct SolverWork {
       let set = Int(combinations[unchecked: marks &* 126 &+ number])
       let x = Int(masks[unchecked: set])
       let o = occupied ^ x
-      // Skips boards on which the side to move has a line: the game would have ended before the other side's last move.
+      // Skips positions on which the side to move has a line: the game would have ended before the other side's last move.
       if line[unchecked: isO == 1 ? o : x] { continue }
       let key = allO &- Int(weights[unchecked: set])
       var least: Int8 = 0

@@ -12,7 +12,8 @@ import TicTacToe
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
-  /// The stored numbers of a visited position. The key leaves out the marks on closed boards, because they change nothing.
+  /// The stored proof and disproof numbers of a visited position. The key leaves out the marks on closed boards, because these
+  /// marks have no further effect.
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
@@ -34,7 +35,7 @@ package final class UltimateSolver {
     var isProved: Bool { proof == 0 || disproof == 0 }
   }
 
-  /// A move of a node on the path, with the numbers of the position after it.
+  /// A move of a node on the path, with the proof and disproof numbers of the position after it.
   private struct Child {
     var state: Ultimate.State
     var key: UInt64
@@ -135,14 +136,14 @@ package final class UltimateSolver {
     }
   }
 
-  /// The numbers of a finished game's state, for the side whose turn it would be.
+  /// The proof and disproof numbers of a finished game's state, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
     // The side to move succeeds only if the game is drawn and this side is the defender. If the last mover has won, the side to move fails.
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// The numbers of a live state. Proved if the side to move can win at once, or if the attacker can complete no line of boards any
-  /// more; else the numbers stored at an earlier visit, else initial numbers.
+  /// The proof and disproof numbers of a live state. Proved if the side to move can win at once, or if the attacker can complete no
+  /// line of boards any more; else the numbers stored at an earlier visit, else initial numbers.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF

@@ -27,7 +27,7 @@ package struct FreePlay: Sendable, Hashable {
   package var seed: UInt64
   /// The position in the cycle of tonics, 0–23.
   package var place: Int
-  /// The tempo in per cent.
+  /// The tempo in per cent of the score rules' tempo, 70–130.
   package var pace = 100
   package var touches: [Touch] = []
 

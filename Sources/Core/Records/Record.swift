@@ -17,10 +17,12 @@ package struct Record: Sendable, Hashable {
   /// The tags that are not derived from the game, in writing order.
   package internal(set) var tags: [Tag] = []
 
-  /// By ply `p`, the numbers of the candidate bars chosen for the music that began after ply `p` and before the next move.
+  /// By ply `p`, the numbers of the melodies that the composer chose, among its numbered candidates, for the bars that began after
+  /// ply `p` and before the next move.
   ///
   /// `bars[0]` holds the bars before the first move (the opening), and `bars[1].first` is the first move's bar. The bars after the
-  /// last move's bar are the closing music (the arch). Empty if unknown; may be shorter than the game, as trailing empty lists are dropped.
+  /// last move's bar are the closing music (the arch). Empty if unknown; may be shorter than the game, as trailing empty lists are
+  /// dropped.
   package var bars: [[Int]] = [] {
     didSet { while bars.last?.isEmpty == true { bars.removeLast() } }
   }
@@ -28,7 +30,7 @@ package struct Record: Sendable, Hashable {
   /// The audio frame of the game's start (48 kHz, from the session's first sound), if known.
   package var startFrame: Int64?
 
-  /// The audio frame of an end without a move (resignation, time, agreement), if known.
+  /// The audio frame (as `startFrame`) of an end without a move (resignation, time, agreement), if known.
   package var endFrame: Int64?
 
   /// The players' comments, in order.
@@ -42,7 +44,7 @@ package struct Record: Sendable, Hashable {
     package var elapsed: Int64?
     /// Time left on the mover's clock in milliseconds (`[%clk]`).
     package var clock: Int64?
-    /// The audio frame at which the move sounded (`[%frame]`).
+    /// The audio frame at which the move sounded, at 48 kHz from the session's first sound (`[%frame]`).
     package var frame: Int64?
 
     package init(elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
@@ -100,7 +102,7 @@ package struct Record: Sendable, Hashable {
     package static let comment = 4096
     /// The most bars that a record may have between two moves, or after the last one: the longest closing music has twelve.
     package static let bars = 64
-    /// The highest number of a candidate bar.
+    /// The highest number of a candidate, one of the melodies among which the composer chose a bar's melody.
     package static let candidate = 1_000_000
     /// The longest time in milliseconds: a year.
     package static let milliseconds: Int64 = 31_536_000_000
@@ -273,7 +275,7 @@ extension Record {
     comments.insert(Comment(ply: ply, text: trimmed), at: place)
   }
 
-  /// Appends the candidate chosen for the next bar after `ply` moves.
+  /// Appends the number of the candidate melody chosen for the next bar after `ply` moves.
   package mutating func addBar(_ candidate: Int, ply: Int) {
     precondition((0...Limit.plies).contains(ply), "ply \(ply) is outside 0–\(Limit.plies)")
     precondition((0...Limit.candidate).contains(candidate), "candidate \(candidate) is outside 0–\(Limit.candidate)")
@@ -283,7 +285,7 @@ extension Record {
     bars = longer
   }
 
-  /// The candidates of the bars after `ply` moves; empty if unknown.
+  /// The numbers of the candidate melodies chosen for the bars after `ply` moves; empty if unknown.
   package func bars(ply: Int) -> [Int] { bars.indices.contains(ply) ? bars[ply] : [] }
 
   /// Alina's commands inside comments.

@@ -209,7 +209,8 @@ struct LinkCoder {
     0-1 1/2-1/2 * [Result "0-1"] [Result "1/2-1/2"] [Termination "resignation"] 1... a1
     """
 
-  /// By order and hash of the context: the probability of a 1, in units of 1/65,536, and the number of bits seen in this context, up to 30.
+  /// By order and hash of the context: the probability of a 1, in units of 1/65,536. The next property has the number of bits seen
+  /// in this context, up to 30.
   private var chances = [UInt16](repeating: 1 << 15, count: orders.count << bits)
   private var counts = [UInt8](repeating: 0, count: orders.count << bits)
   private var history: UInt64 = 0
