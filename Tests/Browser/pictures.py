@@ -23,7 +23,8 @@ SIZE = (1280, 720)
 SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# The longest shift that is searched for and the side of a tile, in pixels, and the least ink (see `compare`) of a tile that is compared.
+# `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. Tiles with less ink than `LEAST`
+# (see `compare`) are not compared.
 REACH = 5
 TILE = 12
 LEAST = 5000

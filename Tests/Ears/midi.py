@@ -85,7 +85,8 @@ def main():
                 if 2_000 < frame < min(len(a), len(b)) - 4_000 and max(notes) > 50:
                     apart.append(lag(rise(a, frame, notes), rise(b, frame, notes)) / RATE * 1_000)
             apart = np.array(apart)
-            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. The median is its delay, which is left out below.
+            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. Its delay is the median difference, which is
+            # subtracted below.
             delay = float(np.median(apart))
             # Allows two blocks of 64 frames (2.7 ms).
             close = float(np.mean(np.abs(apart - delay) <= 2 * 64 / RATE * 1_000))

@@ -82,7 +82,8 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # Each pair: the measures of bars with the sign, and of bars whose first (for the bell: only) sign is calm, nothing special.
+    # For each sign, the measures of bars with the sign and those of calm bars, in which nothing special happened. For `glints`
+    # the sign or `calm` is a bar's first sign; for `bells` a calm bar has no other sign.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

@@ -38,7 +38,7 @@ struct SpeechTests {
   @Test func `With --speak moves are spoken in the player's language`() throws {
     let (desk, said) = try window(["--speak"])
     try desk.click("b2")
-    // Waits for the move of either side: the opponent's move replaces the player's if that is not spoken yet.
+    // Accepts a move of either side: if the opponent moves before the player's move is spoken, only the opponent's move is spoken.
     try waitFor(seconds: 20, "a spoken move, not \(said())") {
       said().contains { $0.hasPrefix("en 3 ") && $0.contains(" plays ") } ? () : nil
     }

@@ -95,7 +95,8 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // Only the modes that answer late on purpose have a short time for a move. The others must fail before their time is over.
+    // Only in the modes that answer late on purpose is the time for a move short. In the others the engine must fail before its time is
+    // over.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")

@@ -24,7 +24,7 @@ import Testing
       let mean = elos.reduce(0, +) / Double(seeds)
       let deviation = (elos.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(seeds - 1)).squareRoot()
       let claimed = ratings.reduce(0) { $0 + $1[player].error } / Double(seeds)
-      // 60 seeds measure the deviation with a standard error of 9 %; three standard errors are allowed.
+      // The deviation of 60 ratings, one for each seed, has a standard error of 9 %: allow three times that.
       #expect(
         (0.75...1.35).contains(claimed / (1.959_963_985 * deviation)), "\(players[player]): \(claimed), \(deviation)")
       held += ratings.count { abs($0[player].elo - mean) <= $0[player].error }

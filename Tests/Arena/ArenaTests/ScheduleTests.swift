@@ -52,7 +52,8 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // By the seed the player with the lower number wins each game, the results are random, or all games are drawn.
+          // The seed selects the kind of results: the player with the lower number wins each game, the results are random, or all games are
+          // drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -142,7 +143,7 @@ extension MeetingGraph {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // Players 0 and 2 have 7 + 11½ and 10 + 8½ points: equal sums. Sums of floating-point scores (points / 20) would differ.
+    // Players 0 and 2 score 7 + 11½ and 10 + 8½ points: equal sums. The sums of their mean scores (points / 20) as `Double` would differ.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)

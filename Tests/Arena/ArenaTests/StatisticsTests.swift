@@ -69,8 +69,8 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // Pairs that score ½ and 1 equally often have the mean ½ + 0.25. Their variance is 0.0625, which makes 0.125 for a game. The Elo of
-    // a mean that exceeds ½ by one standard deviation of a game is 800/ln 10.
+    // Half of the pairs have the score ½, half have 1: the mean is ½ + 0.25, the variance of a pair 0.0625 and that of a game twice as
+    // much. The Elo of a mean that exceeds ½ by one standard deviation of a game is 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -169,7 +169,7 @@ import Testing
     }
     // A hundred pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    // If the true difference is a bound of the test, the test decides about 5 of 100 simulated matches wrongly.
+    // If the true difference is one of the test's two differences, the test decides about 5 of 100 simulated matches wrongly.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {
@@ -209,7 +209,8 @@ import Testing
   func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // Pairs of games score 1½, ½ or 1. The true Elo difference is a bound of the sequential test, by turns the upper and the lower one.
+    // A pair of games brings 1½, ½ or 1 points. The true Elo difference is the first test's higher difference and the second test's lower
+    // one.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])

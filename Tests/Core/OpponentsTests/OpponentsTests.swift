@@ -122,7 +122,8 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A level may win instead of blocking, and win or block instead of making a fork. So the cells of earlier kinds count, too.
+        // A level may win instead of blocking, and win or block instead of making a fork. So wins count as blocks, too, and wins and blocks
+        // as forks.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

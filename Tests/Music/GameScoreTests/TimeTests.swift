@@ -62,7 +62,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  // The bar has four pairs, so the first echo comes after 45 % of eight seconds and two sixths of the remaining 55 %.
+  // The first echo comes after 45 % of eight seconds if the bar has two pairs, after 100 % if it has eight. This bar has four pairs, so two
+  // sixths of the 55 % are added.
   #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
@@ -83,7 +84,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes an echo follows each stroke of the low tonic a short note (1.05 s) later: the cell and the long note of a move.
+  // After two minutes an echo follows each stroke of the low tonic a short note (1.05 s) later. The echo has two notes of a move's bar: the
+  // one of the cell and the long note.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {

@@ -10,7 +10,8 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// A game's events with their times, and the rules. Each test compares two of them that differ in exactly one fact.
+/// A game's events with their times, and the rules by which they are composed. Each test compares two plays that differ in exactly one
+/// fact.
 private struct Play {
   var gameEvents: [(at: Double, what: GameEvent)]
   var rules: ScoreRules

@@ -56,7 +56,7 @@ private struct ReadMIDI {
   }
 
   var tracks: [[Message]] = []
-  /// The most ticks between two messages, and the most bytes that encode a distance.
+  /// The greatest number of ticks between two messages, and of bytes that encode such a distance (`widest`).
   var longest = 0
   var widest = 0
 
@@ -246,7 +246,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
-      // Compares only bars in even rhythm: in other rhythms the notes have other lengths than 1 and 4.
+      // Compares only bars in even rhythm, where a short pair has the length of 1 quarter note and a long pair that of 4.
       for (index, pair) in bar.sounding.enumerated() where bar.rhythm == .even {
         let whole = pair.isLong ? 4.0 : 1.0
         let half = pair.answer == nil ? whole : whole / 2
@@ -376,7 +376,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
   try tone.write(to: wav)
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
-  // libsndfile multiplies by 2²³ for one of the formats and by 2²³ − 1 for the other: a sample differs by at most one step of 24 bits.
+  // Of WAV and FLAC, libsndfile scales one by 2²³ and the other by 2²³ − 1: a sample differs by at most one step of 24 bits.
   #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
   #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
   #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })

@@ -276,7 +276,7 @@ func `Event lines are played on the sound device as they arrive, and become a MI
 @Test func `A long file of event lines plays on the device without losing bars`() throws {
   let folder = TemporaryFolder()
   let (raw, wav, lines) = (folder.path + "/raw", folder.path + "/a.wav", folder.path + "/lines")
-  // 600 events are more than the synthesizer's queue holds.
+  // The bars of 600 lines have more events than the synthesizer's queue holds.
   let text = (0..<600).map { number in
     #"{"at": \#(1 + 0.15 * Double(number)), "voice": "\#(number % 2 == 0 ? "first" : "second")", "degree": \#(number * 5 % 11)}"#
   }
@@ -374,7 +374,7 @@ func `No key or pedal stays down after a signal or the end of the input`(_ numbe
   }
   let sounds = try (1...2).map { try Data(contentsOf: URL(filePath: folder.path + "/\($0).raw")) }
   let samples = sounds[0].withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-  // Three events, six seconds apart, and an arch: soft but audible.
+  // The example plays three events, six seconds apart, and an arch, so the sound lasts more than 25 s. It must be soft but audible.
   let peak = samples.map { abs($0) }.max() ?? 0
   #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
   #expect(sounds[0] == sounds[1])

@@ -14,7 +14,7 @@ struct FeedbackCombTests {
       bench.set(.string(frequency: 48_000 / delay, t60: 7.5, damping: damping))
       let n = 1 << 19
       let power = Signal.spectrum(bench.render(Signal.impulse(n)).0, windowed: false)
-      // The low-pass filter of damping shifts the high harmonics: with damping only five harmonics are checked, without it twelve.
+      // Damping is a low-pass filter, which shifts the high harmonics: with damping only five harmonics are checked, without it twelve.
       for h in 1...(damping == 0 ? 12 : 5) {
         let f = Double(h) * 48_000 / delay
         let found = Signal.peak(power, near: Int(f * Double(n) / 48_000), within: 30) * 48_000 / Double(n)

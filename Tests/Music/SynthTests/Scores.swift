@@ -14,12 +14,12 @@ let assets = repository.appending(path: "Assets").path
 func shipped(_ name: String) -> ScoreRules { (try? RuleLibrary.load("\(assets)/\(name).yaml"))!.rules }
 
 extension Patch {
-  /// The mix of the standard score: strings on the triad, and the chains *glint*, *echo*, *melt* and *shimmer* (1…4).
+  /// The patch of the standard score: the strings sound the triad, and the chains 1…4 are *glint*, *echo*, *melt* and *shimmer*.
   static let standard = Patch(shipped("score"))
 }
 
 extension Engine {
-  /// An engine with the mix of the standard score.
+  /// An engine with the patch of the standard score.
   convenience init() { self.init(patch: .standard) }
 }
 

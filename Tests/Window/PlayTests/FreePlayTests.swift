@@ -64,7 +64,7 @@ struct FreePlayTests {
     let buffer = PixelBuffer(width: 640, height: 640)
     _ = stage.draw(into: buffer.bitmap, isNew: true, at: 0)
     let places = stage.screen.accessible(hidden: true).filter { $0.role == "gridcell" }.map(\.place)
-    /// The pixels of a cell at a time.
+    /// The pixels of a cell in the picture at the time `now`.
     func pixels(_ cell: Int, at now: Double) -> [UInt32] {
       _ = stage.draw(into: buffer.bitmap, isNew: false, at: now)
       let (place, bitmap) = (places[cell], buffer.bitmap)

@@ -19,7 +19,7 @@ struct KeyboardTests {
         screen.model = Samples.model([4, 0, 8])
         screen.draw(width: 800, height: 600, at: 0)
         screen.show(name)
-        // Tab must reach the elements that a screen reader can press. Of several answers in a row it need reach only the first.
+        // Tab must reach the elements that a screen reader can press. Of several radio buttons in a row it need reach only the first.
         let wanted = screen.accessible(hidden: true).filter {
           !["gridcell", "paragraph"].contains($0.role) && $0.state != "disabled"
         }

@@ -6,7 +6,7 @@ import TicTacToe
 
 @Suite("The staff")
 struct StaffTests {
-  /// A bar of three pairs with T's notes, and a low note under the first.
+  /// A bar with a pair for each of T's notes, and a low note under the first pair.
   private func bar(_ lower: [Int], bass: Int?) -> Bar {
     func note(_ midi: Int) -> Note {
       Note(pitch: Pitch(midi), velocity: 44, onset: .zero, duration: Tick(rawValue: 48_000), pan: 0)

@@ -67,7 +67,7 @@ extension TableTests {
     #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
     #expect(window.state.resuming != nil)
     var late = window
-    // The server no longer names the match: it ended while the window was disconnected.
+    // The server's list no longer has the match, which ended while the window was disconnected.
     late.online()
     #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
     #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))

@@ -142,7 +142,7 @@ private struct WiredWindow {
         // A postponed command is sent again with the next heartbeat. A command that a stopping server has refused is sent again after the
         // reconnection, to the next server.
         if isPostponed {
-          // A stopping server closes the connection before the next heartbeat, so for it the sending that it refused is enough.
+          // A stopping server closes the connection before the next heartbeat, so in that case the refused sending itself counts.
           let before = code == .draining ? 0 : wired.sent.count
           try wired.say(.ping(1))
           #expect(wired.sent[before...].contains { $0.message.name == row.name }, context)
