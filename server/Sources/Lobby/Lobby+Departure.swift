@@ -63,8 +63,8 @@ extension Lobby {
     connections[id] = nil
   }
 
-  /// Removes a session from this node, with its seek, and unsubscribes it from its matches. `isElsewhere`: the session may have been
-  /// resumed at another node.
+  /// Removes a session from this node, ends its seek, and unsubscribes it from its matches. `clean`: the client sent `bye`. `isElsewhere`:
+  /// the session may have been resumed at another node.
   private mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
     retryUntilDone(.detach(session: session, generation: known.generation))

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Requests of connections, and where each is handled.
+/// Passes each request of a connection to the function that handles it.
 extension Lobby {
   /// Handles a request at once, or asks the store for the data it needs.
   mutating func perform(_ request: Request, for id: ConnectionID) {

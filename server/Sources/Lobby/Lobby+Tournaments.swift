@@ -129,7 +129,7 @@ extension Lobby {
     }
   }
 
-  /// Makes a connection follow a tournament, and answers with its notice and table.
+  /// Makes a connection follow a tournament, and answers with the tournament's state (its notice) and table.
   private mutating func follow(
     _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?, isOrganiser: Bool,
     needsTable: Bool = false,
@@ -232,7 +232,8 @@ extension Lobby {
     tournaments.dropUnneeded(now.monotonic)
   }
 
-  /// Sends the followers of a tournament the rows that have changed, and the notice if it differs from the last one sent.
+  /// Sends the followers of a tournament the rows of the table that have changed, and the tournament's state (the notice) if it differs
+  /// from the last one sent.
   private mutating func tellChanges(of code: String) {
     guard let entry = tournaments[code], let known = entry.known else { return }
     let rows = known.entrants.map(\.row)

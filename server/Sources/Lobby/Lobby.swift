@@ -193,7 +193,7 @@ package struct Lobby: Sendable {
 
   func account(of id: ConnectionID) -> AccountRecord? { session(of: id).flatMap { accounts[$0.account] } }
 
-  /// A player as shown to others in a match of a game.
+  /// A player's name and rating as others see them in a match of the game `rules`.
   func info(_ account: AccountRecord, bot: Bool = false, _ rules: Variant = .classic) -> PlayerInfo {
     PlayerInfo(name: account.name, rating: Int(account[rules].rating.value.rounded()), guest: account.guest || bot)
   }

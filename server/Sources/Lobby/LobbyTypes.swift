@@ -130,11 +130,11 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var rate = [20, 40]
   /// The messages that a bot may send each second, and the most at once.
   package var botRate = [200, 200]
-  /// Logins and new guests a minute from one address.
+  /// The most logins a minute from one address, new guests included.
   package var loginsPerMinute = 30
-  /// Registrations a day from one address, at all nodes of a store.
+  /// The most registrations a day from one address, at all nodes of a store.
   package var namesPerDay = 20
-  /// Attempts with room codes a minute, per address and per account.
+  /// The most attempts with room codes a minute, per address and per account.
   package var codeTriesPerMinute = 5
   /// The number of units waiting to become durable above which commands are refused as busy.
   package var maxPending = 4096
@@ -170,7 +170,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
   /// so that the side's events have arrived even if notifications were lost.
   package var otherNodesWait: Int64 = 2500
-  /// The most matches to adopt at once, of those that no living node follows.
+  /// The most matches without a living node that a node adopts with one request to the store.
   package var sweptAtOnce = 64
   /// Milliseconds after a lost answer for which the lobby keeps comparing its memory with the store, which may still execute the request.
   package var uncertainty: Int64 = 30_000

@@ -152,8 +152,8 @@ struct Matchmaker: Sendable {
     return queue.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0, context) }.min { rank($0) < rank($1) }
   }
 
-  /// The waiting player nearest in points; of equally near players the one who has waited longest. If either of two players played the
-  /// other last, the two are paired only after both have waited for `repeatAfter`. O(queue).
+  /// The waiting player nearest in points; of equally near players the one who has waited longest. If two players met in the last game of
+  /// either, they are paired only after both have waited for `repeatAfter`. O(queue).
   private func tournamentPartner(
     of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context
   ) -> Ticket? {
@@ -210,8 +210,8 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// The number of tickets with a higher (or equal) rating among which a ticket looks for a partner, and the number with a lower rating.
-  /// With tickets farther away it is paired later, once one of these is closer.
+  /// A ticket examines as candidates this many waiting tickets with a higher (or equal) rating, and this many with a lower one. Tickets
+  /// farther away in rating become candidates only when nearer ones have left the queue.
   private static let near = 64
   static let most = 10_000
 

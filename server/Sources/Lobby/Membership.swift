@@ -15,7 +15,7 @@ struct Membership: Sendable {
   private var heartbeatAt = Int64.min / 2
   /// Milliseconds by which the store's clock is ahead of this node's wall clock.
   private(set) var clockAhead: Int64 = 0
-  /// The store's clock minus the monotonic clock, at the last heartbeat.
+  /// The store's clock minus the monotonic clock, in ms, at the last heartbeat.
   private(set) var clockOffset: Int64?
   /// The monotonic time from which an old last heartbeat again proves that a node is dead. Before it, after an outage of the store or a
   /// jump of its clock, the heartbeats of living nodes may be old as well.

@@ -43,7 +43,7 @@ extension Ticket {
       wish: marks + line, since: since + ahead)
   }
 
-  /// Decodes a row of the store.
+  /// Decodes a row of the store; `ahead` is the store's clock minus the monotonic clock, in ms.
   init?(_ waiting: WaitingTicket, _ ahead: Int64) {
     let (record, marks) = (waiting.ticket, waiting.ticket.wish.prefix(2))
     let line = Array(record.wish.utf8.dropFirst(2))

@@ -39,7 +39,8 @@ struct TournamentDesk: Sendable {
       row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
     }
 
-    /// Whether to read the tournament now: the tournament has changed, or a notification of a change may have been lost.
+    /// Whether to read the tournament now: it has changed; or it is not over and was last read `every` ms ago or earlier, so that a lost
+    /// notification of a change does no harm.
     func isDue(_ now: Moment, every: Int64) -> Bool {
       guard !isBeingRead else { return false }
       return isBehind || phase(now) != .over && now.monotonic - readAt >= every

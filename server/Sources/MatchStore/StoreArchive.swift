@@ -7,7 +7,7 @@ import MatchProtocol
 package enum StoreArchive {
   /// The numbers of exported or imported items.
   package struct Summary: Sendable, Hashable {
-    /// Accounts, without guests.
+    /// The number of accounts, guests not counted.
     package var accounts = 0
     package var matches = 0
     package var events = 0

@@ -59,7 +59,7 @@ package struct StoreUnit: Sendable, Hashable {
     }
   }
 
-  /// A key of an account and its purpose.
+  /// A key, by which the server recognises a repeated seek or request for a room: its account and the purpose for which it is used.
   package struct Key: Sendable, Hashable {
     package var account: Int64
     package var key: String

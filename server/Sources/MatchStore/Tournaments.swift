@@ -55,7 +55,7 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
 /// The stored data of a tournament's player.
 package struct Entrant: FieldObject, Sendable, Hashable {
   package var account: Int64 = 0
-  /// The player's row of the table.
+  /// The player's row of the tournament's table.
   package var row = TournamentRow()
   /// Games as X minus games as O in this tournament; the player with the lower balance gets X.
   package var balance = 0
@@ -273,10 +273,10 @@ extension TournamentRows {
 }
 
 extension FieldObject {
-  /// The value as the text of a row, which only lobbies decode.
+  /// The value as a text to be stored in a row of the database. Only lobbies decode the text.
   package var stored: String { String(decoding: bytes(), as: UTF8.self) }
 
-  /// Decodes the text of a row; `nil` if a newer build wrote it.
+  /// Decodes a stored text; `nil` if a newer build wrote it.
   package init?(stored text: String) {
     guard let object = try? JSONObject(line: Array(text.utf8), with: "code"), let value = try? Self(object) else {
       return nil
@@ -286,7 +286,8 @@ extension FieldObject {
 }
 
 extension Entrant {
-  /// Decodes the text of a row, under the present name of the account; `nil` for a deleted account.
+  /// Decodes the stored text of an entrant. `name` is the present name of the account; if it is `nil`, the account was deleted, and the
+  /// entrant is named `deleted-ID`.
   package init?(stored text: String, name: String?) {
     self.init(stored: text)
     row.name = name ?? AccountRecord.deletedName(account)

@@ -16,7 +16,7 @@ final class PostgresPool: Sendable {
   private let tokens: DispatchSemaphore
   private let address: PGAddress
   private let setup: [PGCall]
-  /// Milliseconds after which an unanswered pipeline counts as lost, and during which contended transactions are retried.
+  /// Milliseconds after which an unanswered pipeline counts as lost, and for which a transaction is retried when it conflicts with others.
   private let deadline: Int64
 
   /// Creates an empty pool, which connects on demand and runs `setup` on each new connection.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A store in PostgreSQL 15 or newer, which several nodes may share; applied units are on the database's disk.
 ///
-/// No state is bound to a database session except its transaction, so that every connection can be replaced: one for
-/// units, six for writing questions, three for reading, one for `ping`, and one each to receive and send notifications.
+/// The open transaction is the only state of a database session, so that every connection can be replaced: one for units, six for writing
+/// questions, three for reading, one for `ping`, and one each to receive and send notifications.
 package final class PostgresStore: MatchStore {
   package let isShared = true
   /// The store's address without user and password.
@@ -112,7 +112,8 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // This transaction occupies its session while it is open, so a pooler must give the first connection another session.
+      // While this transaction is open, the second connection keeps its session. A pooler that assigns sessions by transaction then has to
+      // serve the first connection from another session, which does not know `name`.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })

@@ -2,8 +2,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Units and tickets. A batch of plain moves is one statement in one round trip. Otherwise the batch is one transaction
-/// of two round trips: lock and read the rows, validate the units in order, then write all changes.
+/// Units and tickets. A batch of units that append a single event each is one statement in one round trip. Any other batch is one
+/// transaction of two round trips: lock and read the rows, validate the units in order, then write all changes.
 ///
 /// Locks are taken on accounts, then matches, tickets and keys, each by id, so that no deadlock is possible.
 extension PostgresStore {
@@ -25,8 +25,8 @@ extension PostgresStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// Appends the events of plain moves. `count(*)` makes PostgreSQL take all locks before the first update. `IS TRUE` makes the planner use
-  /// a hash, instead of joining the updated rows one by one.
+  /// Appends the events of units with a single event each. `count(*)` makes PostgreSQL take all locks before the first update. `IS TRUE`
+  /// makes the planner use a hash, instead of joining the updated rows one by one.
   private static let append = PGStatement(
     """
     WITH locked AS MATERIALIZED (SELECT FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE),
@@ -77,7 +77,7 @@ extension PostgresStore {
 }
 
 extension [StoreUnit] {
-  /// Whether each unit is a plain move, and no two units belong to the same match.
+  /// Whether each unit only appends a single event, and no two units belong to the same match.
   fileprivate var areMoves: Bool {
     allSatisfy(\.isMove) && Set(map { $0.logs[0].m }).count == count
   }

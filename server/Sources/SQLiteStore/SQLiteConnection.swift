@@ -58,7 +58,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// Runs statements without values or rows.
   func execute(_ sql: String) throws(SQLiteError) { try check(sqlite3_exec(handle, sql, nil, nil, nil), sql) }
 
-  /// Runs a statement and maps its rows.
+  /// Runs a statement and returns the result of `row` for each result row.
   @discardableResult func run<T>(
     _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) -> T = { _ in }
   ) throws(SQLiteError) -> [T] { try run(sql, values, row) }

@@ -266,7 +266,7 @@ extension SQLiteRows: StoreConditions {
     if let mistake = unit.mistake { return .failed(mistake) }
     var conditions = self
     if let conflict = try conditions.conflict(unit) { return .conflict(conflict) }
-    // A plain move is one statement, which is atomic without a savepoint.
+    // A unit with a single event is one statement, which is atomic without a savepoint.
     if unit.isMove {
       do throws(StoreError) { return .applied(try write(unit)) } catch {
         guard case .failed(let what) = error else { throw error }

@@ -123,7 +123,8 @@ package final class GameListener: Sendable {
     return address
   }
 
-  /// Drains; returns when all connections are closed or the time is up.
+  /// Accepts no more connections, announces the end to the clients and waits at most `drainSeconds` for the store. Then closes the
+  /// connections and waits for this for a second at most.
   package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     open.withLock { $0.isListening = false }

@@ -40,7 +40,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// The longest round trip, in milliseconds, that is not charged to a client's clock: the kernel's measurement of the network, plus
   /// `answerTime`. There is no limit until the kernel has measured.
   private var longestTrip = Int.max
-  /// The limit of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
+  /// The value of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20
