@@ -29,7 +29,7 @@ package struct BotModel: Sendable {
   private struct Play: Sendable {
     /// The number of marks on the board when the bot was last asked for a move; -1 if it has to be asked again.
     var answered = -1
-    /// The time of the next try of a refused move or resignation.
+    /// The time, in milliseconds, at which a refused move or resignation is tried again.
     var retryAt: Int64 = 0
     /// The number of refusals with a cause that waiting does not remove.
     var refusals = 0

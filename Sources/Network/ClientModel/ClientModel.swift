@@ -70,12 +70,13 @@ package struct ClientModel: Sendable {
   private var syncing: [MatchID: String] = [:]
   /// The matches of which the server has sent events or the state on this connection.
   private var received: Set<MatchID> = []
-  /// The matches whose state a busy server refused to send, and whether it refused to end the seek (`isUnseekPostponed`). The client
-  /// repeats both requests at the next heartbeat.
+  /// Requests that a busy server refused: for the states of these matches, and to end the seek (`isUnseekPostponed`). The client repeats
+  /// them at the next heartbeat.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
-  /// The tournament that the client follows, and the code of the one left last, which a late answer to an earlier order does not open.
+  /// The tournament that the client follows, and the code of the tournament that it left last: a late answer to an earlier request does not
+  /// open that tournament again.
   package private(set) var tournament: TournamentView?
   private var leftTournament: String?
   /// The organiser's secrets that this client drew or was given, by the tournaments' codes.

@@ -18,9 +18,10 @@ package struct MatchView: Sendable, Hashable {
   package internal(set) var pending: Pending?
   /// Milliseconds that the side to move had left at `leftAt`.
   package internal(set) var left: Int?
-  /// The time of `left`, by the monotonic clock of `MatchClient.now`.
+  /// The time of `left`, in milliseconds of the clock `MatchClient.now`.
   package internal(set) var leftAt: Int64 = 0
-  /// The time by `MatchClient.now` from which the player may claim the win; `nil` while the opponent is connected.
+  /// The time, in milliseconds of the clock `MatchClient.now`, from which the player may claim the win; `nil` while the opponent is
+  /// connected.
   package internal(set) var claimableAt: Int64?
 
   /// The position to show: the confirmed position and the pending move.

@@ -7,7 +7,7 @@ package struct TournamentView: Sendable, Hashable {
   package private(set) var notice = TournamentNotice()
   /// The organiser's secret, if this client has it.
   package private(set) var secret: String?
-  /// The time of the notice, by the monotonic clock of `MatchClient.now`.
+  /// The time at which the notice arrived, in milliseconds of the clock `MatchClient.now`.
   private var noticedAt: Int64 = 0
   private var rows: [Int: TournamentRow] = [:]
   /// The ranked rows, the best first, without removed players.

@@ -137,7 +137,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.sendHeartbeat() }
   }
 
-  /// Pings a server that has been silent for a while, and gives up a server that has been silent too long.
+  /// Pings a server from which no byte came for `Limits.heartbeat` ms, and gives the server up after `Limits.serverSilence` ms. With
+  /// several nodes both limits are shorter.
   private func sendHeartbeat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
@@ -190,7 +191,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     report(.failed(failure))
   }
 
-  /// Tries the next node after a pause. The pause grows each time all nodes were tried. If there are several nodes, it stays short.
+  /// Tries the next node after a pause, which grows each time that all nodes were tried: with several nodes to `longestPauseOfMany` at
+  /// most.
   private func scheduleRetry() {
     current = (current + 1) % nodes.count
     let round = tries / nodes.count

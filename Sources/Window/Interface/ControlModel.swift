@@ -4,7 +4,7 @@ import TicTacToe
 package struct ControlModel: Sendable, Hashable {
   package var phrase: Phrase
   package var intent: Intent
-  /// The shortcut key, as named on an English keyboard; empty without one.
+  /// The shortcut key, as named on an English keyboard; empty without a shortcut.
   package var key = ""
   /// A subtitle in a smaller line below.
   package var subtitle: Phrase?

@@ -118,7 +118,8 @@ package enum Intent: Sendable, Hashable {
   /// Join a room on the local network.
   case joinNearby(address: String, code: String)
   case watch(id: String)
-  /// Leave the match on the board; a match in progress only while disconnected. Without a match, leave the room, the queue or the server.
+  /// Leave the match on the board; a match in progress can be left only while disconnected. Without a match, leave the room, the queue or
+  /// the server.
   case leave
   case say(String)
   case emote(Emote)

@@ -151,7 +151,7 @@ package struct TalkModel: Sendable, Hashable {
 
   /// The lines, newest last.
   package var lines: [Line] = []
-  /// Lines sent but not confirmed by the server.
+  /// Lines that were sent and that the server has not confirmed yet.
   package var unsent: [Message] = []
   /// The number of unread lines.
   package var unread = 0

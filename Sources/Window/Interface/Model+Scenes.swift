@@ -140,7 +140,8 @@ package struct ReplayModel: Sendable, Hashable {
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The expected score that the mover lost by the move that led to `next`, whose `share` is that of the opponent.
+    /// The expected score (0–1) that the side to move here loses by the move to `next`. There the opponent is to move, so this side is left
+    /// with `1 - next.share`.
     package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 

@@ -60,7 +60,7 @@ package struct TournamentModel: Sendable, Hashable {
 
   package var mine: Row? { rows.first { $0.isMine } }
 
-  /// The table as a file of comma-separated values. Names have letters, digits, `-` and `_` only.
+  /// The table as a file of comma-separated values. Names need no quotes: they have letters, digits, `-` and `_` only.
   package var csv: String {
     rows.reduce("place,name,points,games\n") { "\($0)\($1.place),\($1.name),\($1.points),\($1.games)\n" }
   }

@@ -105,7 +105,7 @@ package struct PuzzleModel: Sendable, Hashable {
   package var rating = 0
 
   package struct Sprint: Sendable, Hashable {
-    /// The seconds left.
+    /// The seconds left of the run's three minutes.
     package let seconds: Int
     package let solved, mistakes: Int
 

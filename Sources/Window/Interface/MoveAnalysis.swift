@@ -5,7 +5,7 @@ package struct MoveAnalysis: Sendable, Hashable {
   package enum Evaluation: Sendable, Hashable {
     /// An exact value, from a table or from a search that proved the value. Only a table gives the plies to the end.
     case exact(Value, plies: Int?)
-    /// An estimated expected score, 0–1.
+    /// An estimate of the score (loss 0, draw 1/2, win 1) that the side to move can expect.
     case estimated(Double)
   }
 

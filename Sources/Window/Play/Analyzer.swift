@@ -17,9 +17,9 @@ final class Analyzer {
   private(set) var asked: Game?
   private var analysis: (game: Game, analysis: MoveAnalysis)?
 
-  /// The simulations of one search: so few that the search blocks a browser's only thread for less than 1/60 s.
+  /// The number of simulations of one search, so small that the search blocks a browser's only thread for less than 1/60 s.
   private static let simulations = 8_000
-  /// The number of nodes for which a search has memory.
+  /// The number of tree nodes for which a search has memory.
   private static let treeSize = 1 << 18
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {

@@ -48,7 +48,7 @@ package final class App: PlatformGame {
   private let teaches: Bool
   /// The index of the last bar that was checked for musical signs to be explained.
   private var explainedBar = -1
-  /// The earliest time of the next update of a tournament's table beside the board.
+  /// The earliest time, in seconds of the platform's clock, of the next update of a tournament's table beside the board.
   private var tournamentDue = -Double.infinity
 
   /// The longest time between two updates in seconds. An update polls the rule file, room announcements and time-outs.
@@ -211,10 +211,10 @@ package final class App: PlatformGame {
   /// Handles an intent as if a button had sent it.
   package func want(_ intent: Intent) { step(.intent(intent)) }
 
-  /// The time of the next frame.
+  /// The time, in seconds of the platform's clock, at which the next frame is due.
   package func nextFrame(after now: Double) -> Double { screen.nextFrame(after: now) }
 
-  /// The time at which `update` is due even without a frame or input.
+  /// The time, in seconds of the platform's clock, at which `update` is due even without a frame or input.
   package func nextUpdate(after now: Double) -> Double {
     let interval =
       music.isPlaying || analyzer.isThinking || musicEditor.isDue ? App.interludeInterval : App.lookInterval

@@ -21,7 +21,7 @@ final class AudioSettingsBinding {
   private var hasTuned = false
   private var isHidden = false
   var hasOpened = false
-  /// A change of the volume in decibels that is not stored in the settings.
+  /// Decibels to add to the volume of the settings, for example while the sleep timer fades the music out.
   var fade = 0.0 {
     didSet { if fade != oldValue { applyVolume() } }
   }

@@ -95,7 +95,7 @@ final class Music {
     sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])
   }
 
-  /// Posts the next events of the other music.
+  /// Posts the next events of the music that plays instead of the game's, or begins the next motto.
   func carryOn() {
     guard playback != nil else { return }
     if playback?.advance(sound.port) == false {

@@ -10,7 +10,8 @@ final class MusicEditor {
   private let music: Music
   private let files: Files
   private var own: OwnMusic
-  /// The time at which the example begins after a dial was turned; `nil` if no dial was turned since the last example.
+  /// The time, in seconds of the platform's clock, at which the example begins after a dial was turned; `nil` if no dial was turned since
+  /// the last example.
   private var soundsAt: Double?
 
   /// Seconds after the last movement of a dial until the example begins.
@@ -32,7 +33,7 @@ final class MusicEditor {
   /// The path in the page's address while the player's own music is edited; the path encodes the music.
   var place: String { "m/\(own.word)" }
 
-  /// Begins the example once no dial has moved for a while; stops the example when the player leaves the page.
+  /// Begins the example once no dial has moved for `rest` seconds; stops the example when the player leaves the page.
   func carryOn(at now: Double) {
     let isOpen = screen.currentScene == .music
     if !isOpen, screen.pages.ownMusic.isPlaying { music.stop() }

@@ -8,7 +8,7 @@ import Session
 struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
-  /// Frames to be added to a time of the piece to get the engine's time.
+  /// The number of frames to add to a time of the piece to get the engine's time.
   private let offset: Int64
   private let generation: UInt32
   /// The end of the piece in the engine's time.

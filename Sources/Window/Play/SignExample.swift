@@ -32,8 +32,8 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // Begin with the bar before the sign, which makes the sign clearer. Begin with the last bar for an ending, whose sign follows that
-      // bar, and for an awakening.
+      // Begin one bar before the sign, which makes the sign clearer. Two kinds of signs begin with the game's last bar: an ending, which
+      // sounds after that bar, and an awakening.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }

@@ -32,7 +32,7 @@ package final class SDLPlatform {
   package var afterFirstFrame: (() -> Void)?
   /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
-  /// Called at each pass of the event loop, before the game's update.
+  /// Called at each pass of the event loop with its time in seconds, before the game's update.
   package var onPageChange: ((_ now: Double) -> Void)?
 
   private let window: OpaquePointer
@@ -269,7 +269,7 @@ package final class SDLPlatform {
     SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER)
   }
 
-  /// Sleeps until an event arrives or the time `due` is reached.
+  /// Sleeps until an event arrives or the time `due`, in seconds of the platform's clock, is reached.
   private func wait(until due: Double) {
     let left = due - services.now()
     if left <= 0 || isVirtual { return }

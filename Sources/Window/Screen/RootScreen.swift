@@ -79,7 +79,7 @@ package final class RootScreen {
   /// Whether to drop the text of a key press that moved the focus.
   private var dropsText = false
   private var textPlace: Rect?
-  /// The earliest time of the next write of the settings file.
+  /// The earliest time, in seconds of the platform's clock, of the next write of the settings file.
   private var nextSave = -Double.infinity
 
   /// Creates the screen with the board as its first page. The first of `themes` is used if the settings name an unknown theme.
@@ -185,7 +185,7 @@ package final class RootScreen {
     saveSettings()
   }
 
-  /// Advances time to `now` and shows changes of the model.
+  /// Advances time to `now`, in seconds of the platform's clock, and shows changes of the model.
   package func advance(to now: Double) {
     context.now = max(context.now, now)
     context.animator.advance(to: context.now)

@@ -10,8 +10,8 @@ extension GameSession {
   /// The touches so far, if this is free play.
   package var freePlay: FreePlay? { conductor.freePlay }
 
-  /// Whether the next touch begins a new piece: the current piece has as many touches as can be saved, or for ten minutes, after which the
-  /// last echo has ended, there was no touch.
+  /// Whether the next touch begins a new piece: the current piece has as many touches as can be saved, or was not touched for ten minutes,
+  /// by when the last echo has ended.
   package var isFreePlayOver: Bool {
     guard let play = freePlay else { return false }
     return play.touches.count >= FreePlay.Limit.touches || untouched >= .milliseconds(Int(FreePlay.Limit.gap) - 1_000)

@@ -34,7 +34,7 @@ package final class GameSession {
     case all, bass, none
   }
   package var voices = Voices.all
-  /// The index of the running game in the session, from 0.
+  /// The number of games that began in this session before the running game.
   package private(set) var gameNumber = 0
 
   let sound: SoundPort
@@ -49,14 +49,14 @@ package final class GameSession {
   private var endFrame: Int64?
   /// The times of the match's moves from its log, in slots of 250 ms; `nil` in a local game.
   var slots: [Int]?
-  /// The number of entries of `slots` that the score has used.
+  /// The number of entries of `slots` that the music has used.
   var settled = 0
   /// The generation (bar number) of each ply's bar, by which the engine reports bars whose events came late; `nil` if unknown.
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// Frames to be added to a frame of this run to get its frame in the record: in a resumed game the frames of the earlier runs, else 0. So
-  /// the record's frames keep increasing.
+  /// Add this to a frame of this run to get the frame in the record. In a resumed game these are the frames of the earlier runs, so that
+  /// the record's frames keep increasing; else 0.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the game in seconds; `nil` without clocks.
@@ -105,7 +105,8 @@ package final class GameSession {
   /// Whether the music after the end of the game is still being played.
   package var isClosing: Bool { conductor.music.isClosing }
 
-  /// Passes the players to the conductor, and the voices of the computer opponents for whose replies the music chooses the times.
+  /// Tells the conductor the players' names, and for which voices the music chooses the times of the replies: those of computer opponents,
+  /// if they move in time with the music.
   private func seatPlayers() {
     let answering = Player.allCases.filter { !participants[$0].isHuman }
     conductor.music.autoReplyVoices =

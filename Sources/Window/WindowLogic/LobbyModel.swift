@@ -23,7 +23,8 @@ struct LobbyModel: Sendable {
   private(set) var server = (address: "", isHosting: false)
   /// Whether the server closed the connection because the player connected elsewhere.
   private(set) var isReplaced = false
-  /// The time at which the connection was lost; `nil` once the board has the current state of the match again.
+  /// The time, in seconds of the platform's clock, at which the connection was lost; `nil` once the board has the current state of the
+  /// match again.
   private(set) var lostAt: Double?
   /// The next step after logging in.
   private(set) var destination: Destination?
@@ -41,7 +42,7 @@ struct LobbyModel: Sendable {
   /// The phase, `queued` or `room`, that the loss of the connection interrupted; `nil` for other phases.
   private var waitedIn: NetworkModel.Phase?
   private var listedAt = -Double.infinity
-  /// When the player began to wait for an opponent; `nil` if the player does not wait.
+  /// The time, in seconds of the platform's clock, at which the player began to wait for an opponent; `nil` if the player does not wait.
   private var queuedAt: Double?
   /// Whether the ratings shown are up to date.
   private var isRatingKnown = false
@@ -49,13 +50,13 @@ struct LobbyModel: Sendable {
   /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
 
-  /// The matches that the server listed at the login and of which no event has arrived yet.
+  /// The matches that the server listed at the login, without those of which an event has arrived since.
   private var announced: Set<MatchID> = []
   /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether an interrupted match is being resumed. If a room's URL was opened: whether the interrupted match is on the server of that
-  /// room.
+  /// Whether an interrupted match is being resumed. If a room's URL was opened instead: whether the server of that room also has the
+  /// interrupted match.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty

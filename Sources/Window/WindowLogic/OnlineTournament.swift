@@ -11,10 +11,10 @@ struct OnlineTournament: Sendable {
   private(set) var view: TournamentView?
   /// Whether the next game has been asked for.
   private var hasAsked = false
-  /// The earliest time at which the next game is asked for.
+  /// The earliest time, in seconds of the platform's clock, at which the next game is asked for.
   private var asksAt = -Double.infinity
 
-  /// The earliest time at which the next game is watched.
+  /// The earliest time, in seconds of the platform's clock, at which the next game is watched.
   private var watchesAt = -Double.infinity
 
   /// Minutes after which a tournament that is being made begins; 0 if its organiser starts it.
@@ -102,7 +102,7 @@ struct OnlineTournament: Sendable {
 
   mutating func answered(_ rows: [JSONObject], more: Int64?) { collection?.answered(rows, more: more) }
 
-  /// Handles a refused request for games: repeats the request later if the reason is temporary (`isPassing`), else gives up collecting.
+  /// Handles a refused request for games. If the reason is temporary (`isPassing`), repeats the request later; else gives up collecting.
   /// Returns `isPassing`.
   mutating func gamesRefused(_ order: TournamentOrder, isPassing: Bool, at now: Double) -> Bool {
     if isPassing { collection?.refused(order, at: now) } else { collection = nil }

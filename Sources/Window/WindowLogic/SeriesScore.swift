@@ -5,7 +5,7 @@ import TicTacToe
 struct SeriesScore: Sendable {
   /// The wins of the player who is X now and of the player who is O now.
   private(set) var wins = BoardModel.Numbers()
-  /// The outcome, as counted in `wins`, of the game on the board: `nil` before the game has ended, `.some(nil)` if it ended without an
+  /// The outcome of the game on the board as it was counted in `wins`: `nil` before the game has ended, `.some(nil)` if it ended without an
   /// outcome.
   private var counted: Outcome??
 

@@ -19,7 +19,7 @@ package struct LetterGame: Sendable, Hashable {
   var other: Letter?
   /// The number of moves of `letter` that the board shows.
   var shown: Int
-  /// The time at which the board shows the next move of `letter`.
+  /// The time, in seconds of the platform's clock, at which the board shows the next move of `letter`.
   var nextAt: Double
 
   init(_ entry: LetterBox.Entry, shown: Int, at now: Double) {

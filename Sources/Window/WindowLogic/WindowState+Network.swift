@@ -136,7 +136,7 @@ extension WindowState {
       return effects
     case .state(let m):
       let effects = view.map { tournament.take($0.state, isOnBoard: m == match) } ?? []
-      // The browser's page was reloaded, and the page's URL contains the code of this player's room.
+      // The page was reloaded while its URL contained the code of this player's own room: show the room again.
       if view?.state.phase == .open, onlineMatch == nil, let code = lobby.code {
         lobby.showRoom(m, code)
         return lobby.openPage(in: context) + news(of: m, view, board)

@@ -10,7 +10,7 @@ struct PuzzleRun: Sendable, Hashable {
   fileprivate(set) var isSolved: Bool?
   /// The number of moves of the answer that are on the board.
   fileprivate var shown = 0
-  /// The time of the next move of the answer, or of the next puzzle.
+  /// The time, in seconds of the platform's clock, of the next move of the answer, or of the next puzzle.
   fileprivate var nextAt = 0.0
   fileprivate var sprint: Sprint?
 

@@ -117,7 +117,7 @@ package struct WindowState: Sendable {
   var talk = Talk()
   var series = SeriesScore()
   var confirmation = Confirmation()
-  /// The time of the current step.
+  /// The time of the current step, in seconds of the platform's clock.
   private(set) var now = 0.0
 
   package init(_ setup: GameSetup) { local = LocalGame(setup) }
@@ -249,7 +249,7 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // Convert the state to its notation and back: this drops the repetitions of a position of Infinite, as a record does.
+      // Convert the state to its notation and back. Like a record, the notation does not say how often a position of Infinite was repeated.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:

@@ -14,7 +14,7 @@ struct SharedPages: Sendable {
   private var historyReaders = 0
   /// The most connections that may read history at the same time.
   private static let mostHistoryReaders = 64
-  /// Milliseconds for which a page is reused.
+  /// Milliseconds for which a leaderboard or the list of live matches is reused after it was read.
   private static let lives: Int64 = 1000
 
   func isFresh(_ page: StoreQuestion, _ now: Int64) -> Bool {

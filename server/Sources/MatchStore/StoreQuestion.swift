@@ -85,7 +85,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case heartbeat(Heartbeat)
   case adopted([FollowedMatch])
   case differences(Differences)
-  /// Whether there may be more to clean.
+  /// Whether more expired rows may be left to delete.
   case cleaned(isMore: Bool)
   case match(FollowedMatch?)
   case id(MatchID?)

@@ -351,7 +351,7 @@ extension PostgresStore {
         SELECT address, day FROM name_count WHERE day < \(PostgresRows.now) / 86400000 LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
 
-  /// Answers `StoreQuestion.clean`; returns whether there may be more to clean.
+  /// Answers `StoreQuestion.clean`; returns whether more expired rows may be left to delete.
   private func clean(_ most: Int, _ age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (some, fresh) = (PGValue.int(Int64(StoreQuestion.cleanedAtOnce)), lives.fresh)
     return try pool.transact { (transaction) throws(StoreError) in

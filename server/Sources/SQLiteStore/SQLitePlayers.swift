@@ -129,7 +129,7 @@ extension SQLiteRows {
 
   // MARK: cleaning
 
-  /// Answers `StoreQuestion.clean`; returns whether there may be more to clean.
+  /// Answers `StoreQuestion.clean`; returns whether more expired rows may be left to delete.
   func clean(guests most: Int, keys age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (time, some, fresh) = (now(), StoreQuestion.cleanedAtOnce, lives.fresh)
     generations = [:]

@@ -5,7 +5,8 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// The last handler of a pipeline: passes bytes to the session's state machine, its messages to the lobby, and writes the lobby's lines.
+/// The last handler of a connection's pipeline: passes received bytes to the connection's state machine (`ServerSession`), the messages
+/// that it decodes to the lobby, and writes the lobby's lines.
 ///
 /// Confined to the channel's event loop.
 final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Sendable {

@@ -37,8 +37,8 @@ struct ServerConfiguration: Sendable {
   /// The most connections of the public page, and of each of the ports for administrators and metrics.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
-  /// Reserves shares of the connections for page and administrators' port; returns the number for games, so that page
-  /// visitors cannot displace players.
+  /// Divides the server's connections among the public page, the ports for administrators and metrics, and games. Returns the share for
+  /// games, so that visitors of the page cannot displace players.
   mutating func share(_ connections: Int) -> Int {
     mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
     let ports = [admin, metrics].count { $0 != nil }

@@ -10,7 +10,7 @@ struct Resampler {
   private let step: Double
   /// The windowed sinc's values at its 32 taps, for each position between two frames (`phases`).
   private let table: [Float]
-  /// The interleaved frames of the engine that are still needed. `place` is the position of the next output frame in them, in frames.
+  /// The engine's interleaved frames that are still needed. The next output frame is `place` frames after the first of them.
   private var source: [Float]
   private var place = 0.0
 

@@ -100,7 +100,7 @@ package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
   return sound?.block.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// The page's number of the first unrendered frame.
+/// The first frame that is not rendered yet, as the page numbers frames.
 @_expose(wasm, "sound_begun") @_cdecl("sound_begun")
 package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
 

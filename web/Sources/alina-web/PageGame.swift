@@ -12,7 +12,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The page: one game, its inputs since the last turn, and its canvas.
+/// The page: one game, its inputs since the last call of `turn`, and its canvas.
 final class PageGame {
   let app: App
   let sound: PageSound

@@ -47,7 +47,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var openedBy: String?
   /// The cells marked so far, in order.
   package internal(set) var moves: [Cell] = []
-  /// The time of each move, from its event; empty if the state came without times.
+  /// The time of each move, from its event, in milliseconds since 1970; empty if the state came without times.
   package internal(set) var times: [Int64] = []
   /// The position in the game that the terms name.
   package internal(set) var position = VariantState(startOf: .classic)

@@ -204,7 +204,8 @@ package struct TournamentOrder: Sendable, Hashable {
   package var delay: Int?
   /// The player to remove or admit.
   package var name: String?
-  /// For `games`: the row of the player whose games are wanted. Only games that ended before the time `before` are sent.
+  /// For `games`: the row of the player whose games are wanted. Only games that ended before the time `before` (milliseconds since 1970)
+  /// are sent.
   package var number: Int?
   package var before: Int64?
 

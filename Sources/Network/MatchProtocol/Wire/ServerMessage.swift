@@ -65,7 +65,7 @@ package enum ServerMessage: Sendable, Hashable {
   /// The answer to `hello`.
   package struct Welcome: Sendable, Hashable {
     package var version = protocolVersions[0]
-    /// The session's public number.
+    /// The session's public id.
     package var session: String
     /// The secret that brings the session back after a lost connection. It changes with each `hello`.
     package var resume: String

@@ -7,7 +7,8 @@ import Base
 package struct ServerSession: Sendable {
   /// The actions for the transport.
   package enum Action: Sendable, Hashable {
-    /// Pass a message to the lobby, which handles the messages of all clients. `at` is the time at which the message was decoded.
+    /// Pass a message to the lobby, which handles the messages of all clients. `at` is the time, in monotonic milliseconds, at which the
+    /// message was decoded.
     case deliver(ClientLine, at: Int64)
     case send([UInt8])
     /// Send `bye`, as the answer to `re`, and close.
@@ -20,7 +21,7 @@ package struct ServerSession: Sendable {
     package var versions = protocolVersions
     /// Messages a second. A line counts as one message, and as one more for each full KiB.
     package var rate = 20
-    /// The most messages at once after a pause.
+    /// The most messages that a client may send at once after a pause.
     package var burst = 40
     /// Used for a bot in place of both `rate` and `burst`.
     package var botRate = 200

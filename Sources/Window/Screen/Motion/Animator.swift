@@ -98,8 +98,8 @@ package final class Animator {
     }
   }
 
-  /// The time of the next change or completion: `moment` while a number moves, the end of the shortest pause while all animations pause,
-  /// `.infinity` without animations.
+  /// The time, in the animator's seconds, of the next change or completion: `moment` while a number moves, the end of the shortest pause
+  /// while all animations pause, `.infinity` without animations.
   package func nextChange(after moment: Double) -> Double {
     var next = Double.infinity
     for run in runs {
@@ -108,7 +108,7 @@ package final class Animator {
     return next
   }
 
-  /// Advances the clock to `moment`, never backwards, and calls due completions in order.
+  /// Advances the clock to `moment`, in seconds and never backwards, and calls due completions in order.
   package func advance(to moment: Double) {
     let moment = max(now, moment)
     // An animation started by a completion begins at the end of its predecessor, not at the time of the frame.
@@ -135,7 +135,7 @@ package final class Animator {
     }
   }
 
-  /// Appends the tweens of an animation that begins at `start`, in time order; returns its end.
+  /// Appends the tweens of an animation that begins at `start`, in time order; returns the time at which the animation ends.
   private func flatten(_ animation: Animation, at start: Double, into tracks: inout [Track]) -> Double {
     switch animation {
     case .tween(let motion, let target, let seconds, let easing):

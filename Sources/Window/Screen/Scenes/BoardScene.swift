@@ -108,7 +108,7 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // Make room for the minimap to the left of the enlarged board.
+      // The enlarged board needs room for the minimap at its left: move its frame to the left and make it wider.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }
@@ -212,7 +212,7 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
-    // Lay the page out again: a notice has another place after the game and in free play.
+    // Lay the page out again: during a game, after it and in free play, a notice is shown in different places.
     if old.game.isOver != context.model.game.isOver || old.isFree != context.model.isFree { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis
@@ -267,8 +267,8 @@ final class BoardScene: Scene {
         !control.isThere || context.model.isFilm
         || control.isSpare && compactness >= (control.movesFirst ? 1 : 2)
     }
-    // Keep the layout while the pointer is over a button, so that the button does not move away; except if the button was pressed and
-    // disappears.
+    // While the pointer is over a button, keep the layout, so that this button does not move away. But if it was pressed and disappears,
+    // lay the buttons out.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false

@@ -220,7 +220,7 @@ final class NetworkScene: PageScene {
     ([context.pages.network.usualClock] + clocks.dropFirst()).map(context.clockName)
   }
 
-  /// Fills in the contents of the page's fields if an intent has no text, as the intents of the footer's buttons.
+  /// Fills in the contents of the page's fields if an intent has no text; the intents of the footer's buttons have none.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text, let secret):

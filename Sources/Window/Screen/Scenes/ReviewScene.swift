@@ -120,7 +120,7 @@ final class ReviewScene: Scene {
     return steps.indices.map { costly.contains($0 + 1) }
   }
 
-  /// Whether the shown move is the first after which a threat cannot be blocked; always `false` in long games.
+  /// Whether the shown move is the first after which a threat cannot be blocked. Always `false` in Infinite and Ultimate.
   private var isFirst: Bool {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
@@ -191,7 +191,7 @@ final class ReviewScene: Scene {
       scrubber.frame = Rect(x, top, width, min(scrubberHeight, room))
       notes.frame = Rect(x, scrubber.frame.maxY + em * 0.5, width, bottom - scrubber.frame.maxY - em * 0.5)
     } else {
-      // The board shrinks for comments and notices, but keeps at least two fifths of the room.
+      // The board shrinks for comments and notices, but keeps at least two fifths of the height between heading and staff.
       let words = em * (m.bounds.height > 40 * em ? 8 : 6)
       let side = max(40, min(innerWidth, max(room * 0.4, room - scrubberHeight - words)))
       board.frame = Rect(m.bounds.midX - side / 2, top, side, side)

@@ -2,7 +2,7 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// A move under review, in a solved game with its exact evaluation.
+/// A move of the game under review; in a solved game with its exact evaluation.
 struct ReviewStep {
   let move: VariantMove
   /// The moves that keep the value of the position; empty if the game is not solved.

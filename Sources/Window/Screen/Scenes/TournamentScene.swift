@@ -207,7 +207,7 @@ final class TournamentScene: PageScene {
     column.layout()
   }
 
-  /// The largest and the smallest size of a row on a wide page.
+  /// The largest and the smallest size of a row on a wide page, relative to a row on other pages.
   private static let (largest, smallest) = (1.3, 0.8)
 
   /// The number of columns and the size of the rows with which a wide page shows the whole table as large as possible.
@@ -275,7 +275,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Fills in the contents of the page's fields if an intent has no values, as the intents of the footer's buttons.
+  /// Fills in the contents of the page's fields if an intent has no values; the intents of the footer's buttons have none.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {

@@ -72,7 +72,7 @@ package final class Settings {
   /// The volume of the cell preview, 0 (off)…1.
   @Setting package var preview: Double
   @Setting package var reply: Reply
-  /// The tempo of the music as a factor, 0.7…1.3.
+  /// The tempo of the music relative to that of the score rules, 0.7 (slow) … 1.3.
   @Setting package var pace: Double
   /// The tuning of A4 in hertz, 415…466.
   @Setting package var a4: Double
@@ -119,7 +119,7 @@ package final class Settings {
   @Setting package var solvedDay: Int
   /// The number of days in a row with a solved puzzle, of which `solvedDay` is the last.
   @Setting package var streak: Int
-  /// The length of the streak before `streak` if exactly one missed day lies between these two, else 0.
+  /// The length of the streak before `streak` if the two streaks are separated by exactly one missed day, else 0.
   @Setting package var streakBefore: Int
   /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int

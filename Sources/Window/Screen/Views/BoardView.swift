@@ -21,9 +21,9 @@ final class BoardView: View {
   private var map = Rect.zero
   /// Whether the cells are too small for a finger, so that the board to play in is enlarged.
   private(set) var comesNear = false
-  /// The enlargement of each of the nine boards, 0…1.
+  /// How much each of the nine boards is enlarged: 0 in its normal place, 1 in the rectangle `near`.
   private lazy var zoom = Square.all.map { _ in motion(0) }
-  /// The transition of the whole board to the minimap, 0…1.
+  /// How far the whole board has become the minimap: 0 whole, 1 minimap.
   private lazy var minimapAmount = motion(0)
   /// How strongly each of the nine boards is highlighted, 0…1.
   private lazy var light = Square.all.map { _ in motion(0) }

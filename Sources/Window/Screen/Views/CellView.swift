@@ -12,7 +12,7 @@ final class CellView: View {
   private lazy var drawn = motion(1)
   private lazy var presence = motion(1)
   private lazy var ghost = motion(0)
-  /// How pale the mark is, 0…1: pale beside a winning line, on a closed board, or before its removal.
+  /// How pale the mark is, 0…1. A mark is pale if it is not in the winning line, on a closed board, or before its removal.
   private lazy var pale = motion(0)
   /// How much the mark swells, 0…1, while its note in a winning line sounds.
   private(set) lazy var voice = motion(0)

@@ -14,7 +14,7 @@ final class StaffView: View {
     var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
-  /// A bar with its x position and width in staff spaces.
+  /// A bar with its x position and width, in staff spaces.
   struct Measure {
     var bar: Bar
     var x: Double
@@ -70,7 +70,7 @@ final class StaffView: View {
     return (step, spelling.alteration == scale.alterationInKey(of: spelling.letter) ? nil : spelling.alteration)
   }
 
-  /// The step of a treble staff's bottom line: E4.
+  /// The diatonic steps from C0 to E4, the bottom line of a treble staff.
   private static let bottomStep = 30
 
   private func y(step: Int, bottom: Double) -> Double {

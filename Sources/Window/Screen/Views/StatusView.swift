@@ -74,7 +74,7 @@ final class StatusView: View {
 /// A message to the player, drawn over the open page. It disappears after some seconds, when it is removed, or when the page changes.
 final class NoticeView: View {
   private(set) var message: Message?
-  /// The time until which the message is shown; `nil` until a frame shows the message.
+  /// The time, in seconds of the platform's clock, until which the message is shown; `nil` until a frame shows the message.
   private var until: Double?
   private var text = ""
   private lazy var presence = motion(0)

@@ -199,7 +199,7 @@ class Scene: View {
   func modelChanged(from old: BoardModel) {}
   /// Called when only the time of the sound changed in the board's model.
   func soundMoved() {}
-  /// The time of the next frame that the page needs for a change other than an animation.
+  /// The time, in seconds of the platform's clock, of the next frame that the page needs for a change other than an animation.
   func nextChange(after now: Double) -> Double { .infinity }
   func focusMoved(to view: View) {}
   /// Called when the pointer entered another view of the page, or left the page.

@@ -53,7 +53,7 @@ final class Typeface {
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    // Clocks and sliders make new texts all the time, so a full cache is replaced; texts in use are then found in `older`.
+    // Clocks and sliders make new texts all the time. So a full cache becomes `older`, and texts still in use are taken from there.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
     let block =
       older[key]
