@@ -53,7 +53,8 @@ package final class UltimatePlayouts {
   // A 64-bit number counts the empty cells of the nine boards: in seven bits for each board (a field), 0 for a closed board. Here
   // each field is 1.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // The fields divided between two numbers (five and four), so that seven spare bits are above each field. Here each field is 1.
+  // The seven-bit fields (each a board's number of empty cells) divided between two numbers, five and four, so that seven spare
+  // bits are above each field. Here each field is 1.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 

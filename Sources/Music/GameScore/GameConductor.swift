@@ -7,7 +7,7 @@ import Tintinnabuli
 package struct GameConductor: Sendable {
   /// The conductor of the music.
   package var music: Conductor
-  /// The annotations of the running game, for its record.
+  /// The annotations (such as a move taken back) of the running game, for its record.
   package private(set) var annotations: [Annotation] = []
 
   /// The touches of free play; `nil` while a game is played.

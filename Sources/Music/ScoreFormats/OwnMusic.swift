@@ -66,7 +66,7 @@ extension RuleTree {
     key.split(separator: ".").reduce(self as RuleTree?) { $0?[String($1)] }?.text
   }
 
-  /// The tree with another value at a path of keys such as `melody.widest`; unchanged if the tree lacks one of the keys.
+  /// The tree with `text` as the value at a path of keys such as `melody.widest`; unchanged if the tree lacks one of the keys.
   fileprivate func setting(_ key: String, to text: String) -> RuleTree {
     guard case .mapping(let entries, let line) = self else { return .scalar(text, line: self.line) }
     let parts = key.split(separator: ".", maxSplits: 1)
@@ -80,7 +80,7 @@ extension RuleTree {
   /// The tree as the text of a rule file, in which `RuleReader` finds the same values.
   package var yaml: String { block("").joined(separator: "\n") + "\n" }
 
-  /// The lines of a mapping.
+  /// The lines of a mapping, each beginning with `indent`; one line for a word, a number or a list.
   private func block(_ indent: String) -> [String] {
     guard case .mapping(let entries, _) = self else { return ["\(indent)\(flow)"] }
     return entries.flatMap { entry -> [String] in

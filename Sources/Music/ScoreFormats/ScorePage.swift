@@ -23,7 +23,7 @@ package struct ScorePage: Sendable {
   /// The page's width in points; below 1,400 if the score is a single short line.
   package private(set) var width = 1_400.0
   package private(set) var height = 0.0
-  /// The shapes, back to front.
+  /// The shapes in the order in which they are drawn.
   package private(set) var shapes: [Shape] = []
 
   /// A line of bars, and the factor by which the bars are widened to fill the page.
@@ -35,7 +35,7 @@ package struct ScorePage: Sendable {
   /// The top of each system (line of bars), in points from the page's top.
   private var tops: [Double] = []
   private let scale: Scale
-  /// Half the distance between staff lines.
+  /// Half the distance between staff lines, in points.
   private let step = 4.5
   private let margin = 70.0
 
@@ -102,7 +102,7 @@ package struct ScorePage: Sendable {
     return systems
   }
 
-  /// The bottom lines of a system's three staves.
+  /// The vertical positions of the bottom lines of a system's three staves; the system's top is at `top`.
   private func bottoms(_ top: Double) -> [Double] { [top + 8 * step, top + 100 + 8 * step, top + 200 + 8 * step] }
 
   private mutating func draw(_ system: System, endsMusic: Bool, top: Double) {

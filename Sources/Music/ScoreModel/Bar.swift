@@ -6,7 +6,7 @@ public struct Note: Sendable, Hashable {
   public var velocity: UInt8
   /// The onset, from the start of the bar.
   public var onset: Tick
-  /// The written length.
+  /// The time for which the key is held; the pedal may let the note sound longer.
   public var duration: Tick
   /// The pan from left (−100) to right (+100).
   public var pan: Int8
@@ -93,7 +93,7 @@ public struct Bar: Sendable, Hashable {
   public var voice: Voice?
   /// The first frame of the bar.
   public var start: Tick
-  /// The pairs as written.
+  /// The pairs as composed, including those that a cut silenced.
   public var pairs: [Pair]
   /// The time from the bar's start to its cut, from which on its pairs are silent; `nil` if nothing cut the bar.
   public var cut: Tick?

@@ -16,7 +16,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     /// frames. The first tone is at `pitch`, the second an octave higher, the third `velocity` semitones above the second (a fifth if
     /// `velocity` is 0).
     case drone
-    /// Play the cell preview at `pitch`; `amount` 0 ends it.
+    /// Play the tone that previews a cell, at `pitch`; `amount` 0 ends it.
     case preview
     /// A muffled knock without pitch, for a refusal.
     case knock
@@ -54,7 +54,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var pan: Int8 = 0
   /// A further value of the event, described at its `Kind`.
   public var amount: UInt8 = 0
-  /// The effect chain of a note; 0 for none.
+  /// The number of the note's effect chain, from 1; 0 for none.
   public var chain: UInt8 = 0
 
   /// Makes an event; see the properties for units.

@@ -20,7 +20,7 @@ enum Arithmetic {
     return x + x * y * p
   }
 
-  /// The sines of two angles, computed together.
+  /// The sines of two angles, measured in turns.
   @inline(__always)
   static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
 

@@ -19,7 +19,7 @@ struct Leveler: ~Copyable {
   private let attack: Float
   private let release: Float
   private var power: Float = 0
-  /// The sum of the squares of the cell's samples so far.
+  /// The sum of the squares of the samples so far in this cell of 64 frames.
   private var sum: Float = 0
   private var gain = Ramp<Float>(1)
   /// The share of evened loudness in the gain: 1 for evened sound, 0 for sound as it is played.

@@ -87,7 +87,7 @@ struct Mixer: ~Copyable {
 
   // MARK: - A block
 
-  /// The next frame of score time.
+  /// The number of the next frame to render.
   var now: Int64 { frame }
 
   /// Moves the posted events from the ring to the scheduler.
@@ -307,7 +307,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// The pianos' output for a chain; bus 0 is dry.
+  /// The pianos' output for effect chain `b`; 0 for the output without a chain.
   private func bus(_ b: Int, _ n: Int) -> StereoBlock { buses.block(n, from: b * Grid.frames) }
 
   private mutating func scaleAndAddGrand(_ n: Int, _ used: inout UInt32) {

@@ -150,7 +150,7 @@ struct ModalPiano: ~Copyable {
 
   // MARK: - Rendering
 
-  /// Starts a cell of the control grid (64 frames): releases keys, sets dampers and drops expired partials.
+  /// Starts a cell of the control grid (64 frames): releases keys, sets dampers and drops partials that have died away.
   mutating func tick() {
     pedal.tick()
     for v in 0..<Self.slots where voices[v].isActive { tick(v) }

@@ -29,7 +29,7 @@ struct Agenda: Sendable {
     var facts: Set<Fact> = []
     /// The notes, in degrees, that M quotes at the end of the arch, before the coda.
     var motto: [Int] = []
-    /// The step of the coda (a long pair on the tonic after a motto); `nil` if the arch has no coda.
+    /// The index of the closing bar that is the coda (a long pair on the tonic after a motto); `nil` if the arch has no coda.
     var coda: Int?
     /// The roots of the last bars of the arch; each other bar of the arch has the root of the bar that it recalls.
     var roots: [Int] = []

@@ -225,8 +225,8 @@ struct BarWriter {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner of a pair: that of the bar's voice, but in the second pair that of the voice that caused a sign left over from an
-  /// earlier bar, if any.
+  /// The manner (octaves, pan and roll) of a pair: that of the bar's voice, but in the second pair that of the voice that caused a
+  /// sign left over from an earlier bar, if any.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }

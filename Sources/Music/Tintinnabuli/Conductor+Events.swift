@@ -17,15 +17,15 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. The first piece of the session
-  /// does none of these, but lets the opening phrase continue.
+  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. At the session's first piece
+  /// it does none of this, and the opening phrase continues.
   ///
   /// - Parameters:
   ///   - moment: The time of the start.
   ///   - number: The number of events before this session joins the piece.
   ///   - marks: The degrees that each voice has marked.
-  ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log.
-  ///     For free play the seed of its music, from which the touches alone reproduce the bars.
+  ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log. For free play
+  ///     the seed of its music, from which the touches alone reproduce the bars.
   ///   - place: The position of a match or of free play in the cycle of tonics, from 0; after the last tonic the first follows.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
@@ -76,7 +76,7 @@ extension Conductor {
     tunePiece()
   }
 
-  /// Draws the piece's register and its order of contours from its seed, so that pieces differ.
+  /// Chooses the piece's register and its order of contours at random, by its seed, so that pieces differ.
   mutating func tunePiece() {
     var generator = SplitMix64(seed: pieceSeed, index: 0xA11A)
     piece.drift = generator.below(2 * rules.melody.drift + 1) - rules.melody.drift

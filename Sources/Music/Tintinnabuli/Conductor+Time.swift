@@ -184,8 +184,8 @@ extension Conductor {
     return events
   }
 
-  /// The rhythm of a bar that closes a sentence (a group of events). If the bar quotes the motto between its first and its long pair, M
-  /// must not rest there.
+  /// The rhythm of a bar that closes a sentence (a group of events). If the bar quotes the motto between its first and its long
+  /// pair, M must play there, so a rhythm in which M rests becomes `longShort`.
   private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
     let rhythms = rules.sentences.rhythms
     guard !rhythms.isEmpty else { return .even }

@@ -85,7 +85,7 @@ public struct Conductor: Sendable {
   public var reasons: [Int: [NoteReason]] { book.reasons }
   /// The bars of the running piece: opening, events, echoes, closing bars, and bars of events taken back.
   public var score: ArraySlice<Bar> { bars.dropFirst(piece.firstBar) }
-  /// The candidates chosen for the running piece's bars, by the number of the preceding event.
+  /// The numbers of the candidates chosen for the running piece's bars, grouped by the number of the preceding event.
   public var choices: [[Int]] { piece.choices }
   /// Whether the running piece has ended.
   public var isOver: Bool { piece.isOver }

@@ -7,7 +7,7 @@ import ScoreModel
 struct MelodyProblem {
   /// The number of notes of the melody.
   var count: Int
-  /// Degrees fixed before the search, by slot.
+  /// Degrees fixed before the search, by slot (the index of a note in the melody).
   var fixed: [Int: Int]
   /// The kind of note that the last note should be.
   var goal: ScoreRules.Goal

@@ -52,7 +52,7 @@ struct Piece: Sendable {
   /// a phase, from the number of events.
   var form: Double {
     if abs(standing) > 0.9 { return 1 }
-    // A long piece spends most of its time in the middle: the curve makes the middle almost as loud as the end.
+    // A long piece has a middling phase most of the time: this curve makes such bars almost as loud as the last ones.
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 

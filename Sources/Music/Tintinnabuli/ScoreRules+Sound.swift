@@ -175,7 +175,7 @@ extension ScoreRules {
     public static let most = 4
     /// The name by which other rules refer to the chain.
     public var name: String
-    /// The level of the result in dB.
+    /// The gain in dB after the last unit.
     public var level: Double
     /// The units, in order.
     public var units: [Unit]
