@@ -25,7 +25,7 @@ public struct Patch: Sendable, Hashable {
   public var levels = Levels()
   /// The reverb of the room.
   public var reverb = Reverb.Parameters.church
-  /// Strings that resonate while the pedal is down.
+  /// The settings of the combs that serve as strings, which resonate while the pedal is down.
   public var strings: [FeedbackComb.Parameters] = []
   /// The matcher that lets the drone follow the piano's envelope.
   public var breath = EnvelopeMatcher.Parameters.breath

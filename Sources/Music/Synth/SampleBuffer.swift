@@ -61,7 +61,7 @@ func placed<T: ~Copyable>(_ value: consuming T) -> UnsafeMutablePointer<T> {
   return pointer
 }
 
-/// Destroys a placed value and frees its memory.
+/// Destroys a value that `placed` moved to allocated memory, and frees this memory.
 func free<T: ~Copyable>(_ pointer: UnsafeMutablePointer<T>?) {
   pointer?.deinitialize(count: 1)
   pointer?.deallocate()

@@ -9,8 +9,8 @@ struct BarPlan {
   var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign (the musical answer to a fact such as a threat) that an earlier bar could not play. The second pair plays this sign, in the
-  /// manner of the voice that caused the sign.
+  /// A sign (the musical answer to a fact such as a threat) that an earlier bar could not play. The second pair plays this sign,
+  /// with the pan and the roll of the voice that caused the sign.
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
@@ -225,8 +225,8 @@ struct BarWriter {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner (octaves, pan and roll) of a pair: that of the bar's voice, but in the second pair that of the voice that caused a
-  /// sign left over from an earlier bar, if any.
+  /// The manner of a pair, of which only pan and roll are used: that of the bar's voice, but in the second pair that of the voice
+  /// that caused a sign left over from an earlier bar, if any.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -293,8 +293,8 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // The cut note comes half a pair after the downbeat, because on the downbeat itself only notes of the player who moved are
-      // heard.
+      // The long note that was cut comes half a pair after the downbeat, because on the downbeat itself only notes of the player
+      // who moved are heard.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)

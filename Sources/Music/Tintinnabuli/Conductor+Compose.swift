@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// Chooses a bar's melody among candidates.
+/// Chooses a bar's melody among candidates (the cheapest melodies for different random costs, and their variations).
 extension Conductor {
   /// Chooses a bar's melody and writes the bar.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
@@ -70,7 +70,7 @@ extension Conductor {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // In a long piece a repeated short bar must cost more than a bar whose long note misses its goal.
+    // In a long piece a repeated short bar must cost more than a bar whose long note is not of the desired kind (`goal`).
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
@@ -123,7 +123,7 @@ extension Conductor {
     if let number = event.returns { quote(number, &problem, &plan) }
   }
 
-  /// Fixes the notes to those of an earlier event's bar, except in slots that are fixed already.
+  /// Fixes the notes to those of an earlier event's bar, except notes that are fixed already.
   private func quote(_ number: Int, _ problem: inout MelodyProblem, _ plan: inout BarPlan) {
     guard let bar = eventBars.last(where: { $0.ply == number }) else { return }
     for (slot, degree) in degrees(of: bar).prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
@@ -139,8 +139,8 @@ extension Conductor {
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// Fixes the notes of a completed line's other cells in the slots from `slot` on, the nearest cell first; before a leap wider than
-  /// `bridge` one slot stays free. The note of a cell still out of reach sounds in the nearest octave.
+  /// Fixes the notes of a completed line's other cells from note `slot` of the bar on, the nearest cell first; before a leap wider
+  /// than `bridge` one note stays free. The note of a cell still out of reach sounds in the nearest octave.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0

@@ -332,7 +332,8 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // In a network match the form may equal that of the session's last draw, since the listeners have heard different games before.
+      // In a network match the closing bars may have the form of the session's last draw, since the listeners have heard different
+      // games before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]

@@ -92,7 +92,7 @@ public struct Conductor: Sendable {
   /// Whether the arch (the closing bars) at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
-  /// Makes the piece use the candidates that a record gives for its bars. Where the record gives none, cost and novelty choose.
+  /// Makes the piece use the candidates whose numbers a record gives for its bars. For other bars cost and novelty choose.
   public mutating func replay(choices: [[Int]]) { piece.replay = choices }
 
   // MARK: Time

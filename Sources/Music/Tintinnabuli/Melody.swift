@@ -11,7 +11,7 @@ struct MelodyProblem {
   var fixed: [Int: Int]
   /// The kind of note that the last note should be.
   var goal: ScoreRules.Goal
-  /// The desired direction of the move into each slot: −1, 0, +1.
+  /// The desired direction of the move to each note: −1 down, 0 any, +1 up.
   var direction: [Int]
   /// Whether notes outside the triad are preferred instead of avoided.
   var leans: Bool
@@ -47,7 +47,7 @@ public struct NoteReason: Sendable {
   static let silent = NoteReason(costs: [], runnerUp: nil)
 }
 
-/// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar.
+/// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar; a slot is the index of a note.
 ///
 /// O(count × degrees × widest × 8) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
@@ -109,7 +109,7 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a degree in a slot, independent of preceding note and candidate.
+  /// The costs of a degree as a melody's note `slot`, independent of preceding note and candidate.
   private func noteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     let midi = scale.midi(degree)
     let isTriad = scale.isTriad(midi)
@@ -161,7 +161,8 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move into a slot by its start and direction: against the contour, a tritone, or a long note not reached by step.
+  /// The costs of a move to note `slot` by its start and direction: against the contour, a tritone, or a long note not reached by
+  /// step.
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {
@@ -204,7 +205,7 @@ struct MelodySearch {
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
   }
 
-  /// The cheapest melody with another note in a slot; `nil` if the slot is fixed or no such melody exists.
+  /// The cheapest melody with another note at `slot`; `nil` if this note is fixed or no such melody exists.
   func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
     problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }
@@ -294,7 +295,8 @@ struct MelodySearch {
 }
 
 extension ScoreRules.Contour {
-  /// The desired direction of the move into each of `count` slots; a turning contour reverses in its second half.
+  /// The desired direction of the move to each of `count` notes (1 up, −1 down, 0 any); a turning contour reverses in its second
+  /// half.
   func directions(_ count: Int, turning: Bool = false) -> [Int] {
     (0..<count).map { slot in
       guard slot > 0 else { return 0 }

@@ -68,7 +68,7 @@ struct Piece: Sendable {
     choices[number].append(choice)
   }
 
-  /// The recorded candidate for the next bar, if there is one.
+  /// The number of the candidate that a record gives for the next bar, if it gives one.
   var replayed: Int? {
     let taken = number < choices.count ? choices[number].count : 0
     return number < replay.count && taken < replay[number].count ? replay[number][taken] : nil

@@ -170,9 +170,9 @@ extension ScoreRules {
   public struct Ending: Sendable, Hashable {
     /// The contour of the closing bars.
     public var contour = Contour.arch
-    /// The goal of the closing bars except the last.
+    /// The kind of note on which the closing bars end, except the last.
     public var goal = Goal.triad
-    /// The goal of the last closing bar.
+    /// The kind of note on which the last closing bar ends.
     public var lastGoal = Goal.tonic
     /// Degrees by which the register moves with each closing bar.
     public var climb = 0

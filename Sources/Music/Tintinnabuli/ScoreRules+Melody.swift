@@ -1,7 +1,7 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// The goal of a bar's last, long note.
+  /// The kind of note that a bar's last, long note should be.
   public enum Goal: String, Sendable, Hashable, RuleWord {
     /// A note of the triad.
     case triad
@@ -24,7 +24,7 @@ extension ScoreRules {
     case step
     /// Weighs a move by two degrees.
     case third
-    /// Weighs a wider move (a leap).
+    /// Weighs a move by three degrees or more (a leap).
     case leap
     /// Weighs each degree by which a leap is wider than a fourth.
     case wide
@@ -50,7 +50,7 @@ extension ScoreRules {
     case own
     /// Weighs a missed recall: the candidate planned the note of a mark (the mover's, sometimes the opponent's) at this place.
     case recall
-    /// Weighs a long note that is not the bar's goal.
+    /// Weighs a long note that is not of the kind that the bar should end on.
     case goal
     /// Weighs a long note that is not reached by step.
     case approach
@@ -69,7 +69,7 @@ extension ScoreRules {
   public struct MelodyRules: Sendable, Hashable {
     /// The cost of each rule each time it applies, in the order of `MelodyRule`; negative values are rewards.
     public private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
-    /// The number of candidates for each bar.
+    /// The number of candidate melodies, each with other random costs, for each bar.
     public var candidates = 12
     /// The additional cost of each five-note pattern that was heard before.
     public var familiar = 12

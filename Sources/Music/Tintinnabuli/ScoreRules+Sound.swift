@@ -202,7 +202,7 @@ extension ScoreRules {
     public var room = Unit(kind: "reverb", preset: "church")
     /// The matcher that lets the bed (the drone's sustained tone) follow the piano's envelope.
     public var breath = Unit(kind: "matcher", preset: "breath")
-    /// Strings that resonate while the pedal is down.
+    /// The pitches of the strings that resonate while the pedal is down.
     public var strings: [Pitch] = []
     /// The T60 of the strings in seconds.
     public var stringSeconds = 7.5

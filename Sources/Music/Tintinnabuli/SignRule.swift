@@ -58,7 +58,7 @@ public struct SignRule: Sendable, Hashable {
 
   /// The time at which T sounds, relative to M.
   public enum TPace: String, Sendable, Hashable, RuleWord {
-    /// T sounds with M, rolled according to the voice's manner.
+    /// T sounds with M, or earlier by the roll of the voice's manner.
     case together
     /// T sounds half a pair later, except on the downbeat and the long note.
     case after
@@ -91,7 +91,7 @@ public struct SignRule: Sendable, Hashable {
   public var tOctavesAt: Place = .first
   /// Whether M prefers notes outside the triad.
   public var leans = false
-  /// The goal of the long note; `nil` takes the goal of the event's next sign that has one, or else the triad.
+  /// The kind of note that the long note should be; `nil` takes that of the event's next sign that has one, or else the triad.
   public var goal: ScoreRules.Goal?
   /// The melody's contour; `nil` for a contour by the player's standing.
   public var contour: ScoreRules.Contour?
