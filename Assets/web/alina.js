@@ -16,7 +16,7 @@ const memory = () => alina.memory;
 const bytesAt = (pointer, count) => new Uint8Array(memory().buffer, pointer, count);
 const textAt = (pointer, count) => decoder.decode(bytesAt(pointer, count).slice());
 
-/** Calls an export with a text in the buffer, and returns its result. */
+/** Copies a text into the program's buffer, calls an export that reads it from there, and returns the result. */
 function withText(text, call) {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text;
   const pointer = alina.buffer(bytes.length);
@@ -183,7 +183,7 @@ const asked = [
   () => String(-new Date().getTimezoneOffset()),
 ];
 
-/** Makes a handler of requests: a number, a tab and a text. Passes the text to `call`, and answers with the text to which `call` resolves. */
+/** Makes a handler of requests, which have the form NUMBER, tab, TEXT. Passes TEXT to `call`, and answers request NUMBER with the text to which `call` resolves. */
 const answering = call => words => {
   const [number] = words.split('\t', 1);
   call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));

@@ -3,7 +3,7 @@
 const RATE = 48000;
 /** The number of batches of events kept until the first device plays, and the number kept for a device that replaces a closed one. */
 const [KEPT, RECENT] = [4096, 64];
-/** Milliseconds after the first touch after which a device that does not play yet is taken to be missing. */
+/** Milliseconds from the first touch until a device that does not play yet counts as missing. */
 const PATIENCE = 3000;
 /** Milliseconds from muting to the release of the device: the engine has faded out by then. */
 const FADE = 300;

@@ -167,7 +167,7 @@ package struct FormReport: Sendable {
 }
 
 extension FormReport {
-  /// Consecutive games with their bars as heard.
+  /// Consecutive games, with their bars as heard: with echoes, and cut by the next bar.
   private struct Session {
     let records: [Record]
     /// The bars of each game, without echoes and bars of moves taken back.

@@ -2,7 +2,7 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Fetches the log of every game played, one at a time per connection, and compares it with the events seen.
+/// Fetches the log of every game played and compares it with the events seen. Each connection requests one log at a time.
 final class Export: @unchecked Sendable {  // confined to the one event loop of the load
   private let players: Players
   private let links: [Link]

@@ -174,8 +174,8 @@ import TicTacToe
     try cluster()
   }
 
-  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit. As on the pairing node, each match takes both
-  /// players' tickets from the queue and stores that the keys of their requests lead to this match.
+  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit. As on the pairing node, each match removes both
+  /// players' tickets from the queue, and is stored under the keys of their requests.
   private func pairs(_ store: any MatchStore) throws {
     let size = 16
     let players = (1...Int64(2 * size)).map { i in

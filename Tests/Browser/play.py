@@ -86,7 +86,7 @@ class Player:
     def __init__(self, name, url, before="", text=100, size=None):
         self.page = Browser(name, before=f"{WATCH};{before}", text=text)
         self.page.allow(url)
-        # Firefox's own window is 682 pixels high: the menu would have to scroll, and a press could hit the footer.
+        # Firefox's own window is only 682 pixels high: in it the menu would scroll, and a press could hit the footer.
         if size or name == "firefox":
             self.page.size(*(size or (1366, 960)))
         self.open(url)

@@ -7,7 +7,7 @@ import Screen
 /// - `first-frame NS`: from the start of the process to the first picture.
 /// - `move INPUT-NS FRAME CALLBACK-NS BLOCK-FRAME MS`: the time of the input; the audio frame at which the move sounds; the time and first
 ///   frame of the audio callback that rendered this frame; the milliseconds from the input to the callback.
-/// - `callback CALLS NS WORST-NS`: the number, total and longest duration of the audio callbacks. `rss KIB`: the largest memory.
+/// - `callback CALLS NS WORST-NS`: the number, total and longest duration of the audio callbacks. `rss KIB`: the most memory used.
 final class LatencyLog {
   private let path: String
   private var turnBegan: UInt64 = 0

@@ -318,7 +318,7 @@ struct Replay {
     throw reader.lines.refusal("the game differs from the one of these players and this seed")
   }
 
-  /// Plays the game of the given index if both players are tables, else returns `nil`.
+  /// Plays the game of the given index if both players have tables of moves, else returns `nil`.
   private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
     let (configuration, game) = (players.configuration, stage.game(index))
     guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }

@@ -33,7 +33,7 @@ package struct RunReport: Sendable {
   /// The number of games that a resumed file contained.
   package internal(set) var resumedGames = 0
   package internal(set) var ending = Ending.complete
-  /// The number of games with each number of moves.
+  /// For each number of moves, the number of games of this length.
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
   /// The results of all games from X's point of view: a loss is a win of O.
   package internal(set) var bySeat = Tally()

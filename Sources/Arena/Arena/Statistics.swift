@@ -32,7 +32,7 @@ package struct PairingStatistics: Sendable, Hashable {
   /// The results with X and O together.
   package var total: Tally { asX + asO }
 
-  /// The estimate from pairs; from single games if there are no complete pairs.
+  /// The estimate of the first player's mean score: from pairs of games, or from single games if no pair is complete.
   package var estimate: Estimate {
     pentanomial.contains { $0 > 0 }
       ? Estimate(counts: pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
@@ -76,13 +76,13 @@ package enum Elo: Sendable, Hashable {
 
 /// A mean score with its uncertainty, from counts of equally spaced scores 0 … 1.
 package struct Estimate: Sendable, Hashable {
-  /// The counts of k equally spaced scores: 0, 1/(k−1), …, 1.
+  /// How often each of k equally spaced scores (0, 1/(k−1), …, 1) occurred.
   package let counts: [Int]
 
   /// The number of observations.
   package var number: Int { counts.reduce(0, +) }
 
-  /// Mean and variance of an observation, with `prior` added to each of `counts`.
+  /// The number of observations, and their mean and variance, with `prior` added to each of `counts`.
   func moments(prior: Double = 0) -> (number: Double, mean: Double, variance: Double) {
     let weights = counts.map { Double($0) + prior }
     let number = weights.reduce(0, +)
@@ -256,8 +256,8 @@ extension SPRT {
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
-  /// The log-likelihood ratio of counts of equally spaced scores: the likeliest distribution with the difference `elo1` against the
-  /// likeliest distribution with the difference `elo0`.
+  /// The log-likelihood ratio of two distributions for the counts of equally spaced scores: the likeliest one whose Elo difference is
+  /// `elo1`, against the likeliest one whose difference is `elo0`.
   ///
   /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
   package func llr(counts: [Int]) -> Double {
@@ -313,7 +313,7 @@ extension SPRT {
     return (mean, variance.squareRoot())
   }
 
-  /// The tilts θ·d of the distances d, where Σ w·d/(1 + θd) = 0 for the weights w. This sum falls from +∞ to −∞ between its poles.
+  /// The tilt θ·d of each distance d, where θ solves Σ w·d/(1 + θd) = 0 for the weights w. This sum falls from +∞ to −∞ between its poles.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }

@@ -62,8 +62,8 @@ struct UltimateReview {
   struct Entry {
     let mover: Player
     let cell: Cell
-    /// `best`: the move that the search prefers, perhaps the played one. `before`: the mover's expected score after the better of
-    /// the preferred and the played move, 0–1.
+    /// `best`: the move that the search prefers, perhaps the played one. `before`: the mover's expected score (0–1) after the played or the
+    /// preferred move, whichever is better.
     let best: Cell
     var before = 0.0
     /// The expected score of the mover after the played move, 0–1.

@@ -18,7 +18,7 @@ struct ClusterTests {
       return desk
     }
     let x = try WindowProgram.quickMatch(desks)
-    // Waits until each node knows the addresses of all others. The server then also tells them to windows that connected earlier.
+    // Waits until each node knows the addresses of all others. The server then sends the addresses also to windows that connected earlier.
     try waitFor(seconds: 20, "nodes that know one another") { try cluster.isWhole(cluster.states()) ? () : nil }
     // The faults before each move, by the move's ply. The mover may be connected to any node at that time.
     let faults = [
@@ -35,7 +35,8 @@ struct ClusterTests {
       try game.play(Square(cell))
       for desk in desks {
         let record = try desk.record(moves: ply + 1, seconds: 90) {
-          // A node that cannot reach the database refuses the move ("try again") and disconnects the player 3 s later: clicks again.
+          // A node that cannot reach the database refuses the move ("try again") and disconnects the player 3 s later. So the move is
+          // clicked again.
           guard mover.refusals > refusals else { return }
           refusals = mover.refusals
           try mover.click(cell: cell)

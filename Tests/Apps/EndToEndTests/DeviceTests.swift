@@ -87,7 +87,7 @@ struct PulseServer {
 
   func stop() { child.kill() }
 
-  /// Runs a shell command against the server and returns its output.
+  /// Runs a shell command with this server as its sound server, and returns the output.
   private func ask(_ line: String) throws -> String {
     let settings = environment.map { "\($0)='\($1)'" }.joined(separator: " ")
     return try WindowProgram.shell("sh", "-ec", "export \(settings); \(line)")

@@ -7,7 +7,8 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// A fact of the table, named as its sign, and the check that its effect must pass: in the bar, the bar's events, and the move.
+/// A fact of the table, named as its sign. `check` gets the bar, the bar's events and the move, and returns whether the fact has its
+/// effect.
 struct FactRow: CustomTestStringConvertible, Sendable {
   let sign: String
   let check: @Sendable (Bar, [ScoreEvent], VariantMove) -> Bool
@@ -93,7 +94,8 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   let (conductor, events) = conducted(game)
   let bar = try #require(conductor.music.bars.last)
   #expect(bar.signs.first == row.sign)
-  // In `conducted` the second pair may sound an earlier sign that was postponed. So the row is checked in a piece of the last move alone.
+  // In `conducted` the second pair may sound an earlier, postponed sign. So the row is checked in a piece that consists of the last move
+  // alone.
   var alone = GameConductor(seed: 3, rules: rules)
   let awoke = game.variantMoves.dropLast().awakening != nil
   _ = alone.handle(.gameStarted(move.before, human: nil, awoke: awoke), at: .zero)

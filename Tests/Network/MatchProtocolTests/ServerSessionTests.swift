@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// A session with its actions collected, driven by the test's clock.
+/// A session that runs by the test's clock. Collects the session's actions.
 struct SteppedSession {
   var session: ServerSession
   var now: Int64 = 0

@@ -133,7 +133,7 @@ struct GoldenTests {
     if !failures.isEmpty { Issue.record("see \(GoldenTests.report.path)/index.html") }
   }
 
-  /// A scene's picture, as a basis for changes.
+  /// A scene's picture, from which the tests below make changed pictures.
   private static func picture() throws -> Likeness.Picture {
     let scene = try #require(scenes.first { $0.name == "board-win" })
     let png = draw(scene, width: 320, height: 480, theme: Theme.all[0])

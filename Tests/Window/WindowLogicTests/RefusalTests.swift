@@ -128,7 +128,7 @@ private struct WiredWindow {
         let network = wired.window.state.network
         let isWaiting = code == .draining && row.isKept
         let isPostponed = code.isPassing && row.isPostponed
-        // The refusal is shown, or the command is still being tried.
+        // The refusal is shown, unless the client still tries to have the command accepted.
         #expect((wired.words + [network.message].compactMap(\.self)).isEmpty == (isWaiting || isPostponed), context)
         #expect(wired.model.outstanding.contains { $0.id == asked.id } == isWaiting, context)
         // The screen shows nothing that the server has not confirmed.

@@ -18,7 +18,7 @@ struct TestWindow {
   var views: [MatchID: MatchView] = [:]
   static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
 
-  /// Steps the state and applies its effects to the board as the session would.
+  /// Passes an event to the state, and applies the effects to the board as the session would.
   @discardableResult
   mutating func step(_ event: WindowState.Event) -> [Effect] {
     let effects = state.step(event, board, at: now)

@@ -238,7 +238,7 @@ package struct UCIServer {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
-      // An immediate answer meets every time limit. After `go infinite` and `go ponder`, hold the line `bestmove` back.
+      // An answer without a search needs no time limit. After `go infinite` and `go ponder`, hold the line `bestmove` back.
       guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
@@ -307,7 +307,8 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the end of the search. Stops the search first if `stopping`, or if its move is held back until `stop` or `ponderhit`.
+    /// Waits for the end of the search. Stops the search first if `stopping`, or if the search holds its move back until `stop` or
+    /// `ponderhit`.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isHeld { search.stop.set() }
