@@ -11,7 +11,8 @@ import TicTacToe
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
   package private(set) var strength: Int
-  /// Counts of observed replies, by base-3 key of the canonical position and canonical cell.
+  /// Counts of observed replies, by base-3 key of the position and by cell, both of the canonical one of the position's eight
+  /// images.
   private var habits: [UInt16]
   /// The number of games learned from.
   package private(set) var gamesLearned = 0

@@ -6,7 +6,7 @@ struct RecordBuilder {
   /// The accepted variants.
   private let variants: [Variant]
   private var record = Record()
-  /// The values and offsets of the tags that must agree with the game.
+  /// The values of the tags that must agree with the game, and the byte offsets of the tags in the text, for errors.
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0

@@ -7,7 +7,7 @@ package struct ScorePage: Sendable {
   /// A shape of the page; lengths in points, grey from 0 (black) to 1 (white).
   package enum Shape: Sendable, Hashable {
     case line(x1: Double, y1: Double, x2: Double, y2: Double, width: Double, grey: Double = ink)
-    /// A note head or petal, rotated by degrees.
+    /// A note head or petal, rotated by `turn` degrees.
     case ellipse(
       x: Double, y: Double, rx: Double, ry: Double, turn: Double = 0, isFilled: Bool = true, grey: Double = ink)
     /// Cubic curves: a starting point, then three points for each curve.

@@ -91,7 +91,7 @@ package final class MIDIPlayer: @unchecked Sendable {
     Thread.detachNewThread { [self] in run() }
   }
 
-  /// Adds events that were posted to the synthesizer.
+  /// Adds events that were posted to the synthesizer, to send them as MIDI when they sound.
   package func post(_ events: [ScoreEvent]) {
     condition.withLock {
       stream.post(events)

@@ -1,7 +1,7 @@
 import Foundation
 import Processes
 
-/// Creates files atomically.
+/// Creates files atomically: other programs see either the old file or the whole new file.
 package enum OutputFile {
   /// Writes bytes to a temporary file and renames it.
   package static func write(_ bytes: [UInt8], to path: String) throws {

@@ -34,7 +34,7 @@ package struct RuleDials {
   /// The dials as lines of text, in which the selected dial is marked.
   package var lines: [String] { RuleDial.all.indices.map { line($0) } }
 
-  /// A dial's name, value and position.
+  /// A line of text: the dial's name, its number, and its position drawn on a scale.
   package func line(_ index: Int) -> String {
     let dial = RuleDial.all[index]
     let name = (index == chosen ? "> " : "  ") + dial.key.padded(to: 24)

@@ -4,7 +4,7 @@ import Yams
 
 /// Converts YAML to the tree that `RuleReader` parses.
 extension RuleReader {
-  /// The largest rule file in bytes.
+  /// The largest rule file in bytes (256 KiB).
   package static let limit = 1 << 18
 
   /// Parses the text of a rule file. Throws all errors in line order.

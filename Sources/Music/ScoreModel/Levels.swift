@@ -10,7 +10,7 @@ public struct Levels: Sendable, Hashable, BitwiseCopyable {
   public var reverbSend = -90.0
   /// The level in dBFS of the drone's sustained tone while the piano is soft (amplitude 0.1); the tone follows the piano's level.
   public var drone = -90.0
-  /// The level of the cell preview in dBFS.
+  /// The level in dBFS of the tone that previews a cell.
   public var preview = -90.0
   /// The level of a bell at velocity 64 in dBFS.
   public var bell = -90.0

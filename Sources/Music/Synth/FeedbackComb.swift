@@ -13,7 +13,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     public var damping: Float
     /// Level of the input in the output, 0…1.
     public var dry: Float
-    /// Level of the delayed sound in the output, 0…1.
+    /// Level of the delayed and filtered sound in the output, 0…1.
     public var wet: Float
     /// The time within which a new delay is reached, in milliseconds, 1…60,000.
     public var glide: Float

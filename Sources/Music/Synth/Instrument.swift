@@ -12,7 +12,7 @@ public struct Instrument: BitwiseCopyable, @unchecked Sendable {
   public var context: Context
   /// Strikes a key, or releases it at velocity 0: MIDI pitch, velocity 0–127, pan −100…100, bus 0…7.
   public var strike: @convention(c) (Context, Int32, Int32, Int32, Int32) -> Void
-  /// Moves the pedal, 0…127.
+  /// Moves the pedal, 0 (up) … 127 (down).
   public var pedal: @convention(c) (Context, Int32) -> Void
   /// Adds frames to the left and right buffers, in which bus b starts at b·64.
   public var render: @convention(c) (Context, Side, Side, Int32) -> Void

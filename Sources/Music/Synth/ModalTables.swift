@@ -28,7 +28,7 @@ struct ModalTables: ~Copyable {
   /// The values of eight partials, for SIMD.
   typealias Lane = SIMD8<Float>
 
-  /// A note's position in the tables.
+  /// A note's groups of partials in the tables, its rise in frames, and its damper.
   struct Entry: BitwiseCopyable {
     var first: Int32 = 0
     var groups: Int32 = 0

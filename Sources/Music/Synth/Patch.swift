@@ -7,7 +7,7 @@ public struct Patch: Sendable, Hashable {
   /// The most effect chains of a patch; `ScoreEvent.chain` counts from 1, 0 is none.
   public static let maxChains = 7
 
-  /// A unit of a chain.
+  /// An effect unit of a chain.
   public enum Node: Sendable, Hashable {
     /// A feedback comb. Unless `melt` is 0, its delay moves to `melt` (frames at 48 kHz) within its `glide` when the chain starts.
     case comb(FeedbackComb.Parameters, melt: Float = 0)

@@ -136,7 +136,7 @@ struct PianoModel {
     return note
   }
 
-  /// Piecewise linear between anchors (MIDI note, value), constant outside.
+  /// Interpolates linearly between anchors (MIDI note, value); constant before the first anchor and after the last.
   private static func interpolate(_ x: Double, _ anchors: [(Double, Double)]) -> Double {
     guard let first = anchors.first, let last = anchors.last else { return 0 }
     if x <= first.0 { return first.1 }

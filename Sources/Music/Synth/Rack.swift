@@ -2,7 +2,7 @@ import ScoreModel
 
 /// The nodes of a patch: built off the audio thread, passed to it by pointer, and returned when silent.
 struct Rack: ~Copyable {
-  /// A unit of a chain.
+  /// An effect unit of a chain.
   private enum Unit: BitwiseCopyable {
     /// A comb with its normal delay. Unless `melt` is 0, the delay moves to `melt` within `frames` when the chain starts. Delays
     /// are in frames.
@@ -20,7 +20,7 @@ struct Rack: ~Copyable {
     var ringing = 0
   }
 
-  /// The levels of the parts of the mix as amplitudes.
+  /// This and the next five properties: the levels of the parts of the mix as amplitudes.
   let piano: Float
   let grand: Float
   let send: Float

@@ -21,7 +21,7 @@ struct Ring<Element: BitwiseCopyable>: ~Copyable {
     return true
   }
 
-  /// The published values not yet taken. Real-time safe: yes.
+  /// The positions of the published values that are not taken yet. Real-time safe: yes.
   func pending() -> Range<Int> {
     let from = read.load(ordering: .relaxed)
     return from..<written.load(ordering: .sequentiallyConsistent)

@@ -49,9 +49,9 @@ struct Agenda: Sendable {
   var course = Course.silent
   /// The time of the next step of `course`.
   var next: Tick?
-  /// The next stroke of the low tonic while waiting.
+  /// The time of the next stroke of the low tonic while waiting.
   var drone: Tick?
-  /// The next pulse of the bed (the drone's sustained tone) while a clock is low.
+  /// The time of the next pulse of the bed (the drone's sustained tone) while a clock is low.
   var pulse: Tick?
   /// The start of the waiting time: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero

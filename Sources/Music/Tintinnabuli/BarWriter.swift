@@ -35,7 +35,7 @@ struct BarPlan {
   /// The velocity of all notes in per cent of the usual velocity; the next property is a further factor for T alone.
   var velocity = 100
   var tVelocity = 100
-  /// The effect chain of the long note.
+  /// The number of the long note's effect chain; 0 for none.
   var longChain: UInt8 = 0
   /// The player's touch, timing and effects.
   var colour: ScoreRules.Colour?
@@ -57,7 +57,7 @@ struct WrittenBar: Sendable {
   var bar: Bar
   /// The onset of each pair, and the end of the bar.
   var onsets: [Tick]
-  /// The effect chain of each pair.
+  /// The number of each pair's effect chain; 0 for none.
   var chains: [UInt8]
   /// Bells and pedal movements; frames count from the bar's start, and the generation is not set yet.
   var marks: [ScoreEvent]

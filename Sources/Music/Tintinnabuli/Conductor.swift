@@ -55,7 +55,7 @@ public struct Conductor: Sendable {
   /// itself.
   var pendingTonic: Tick?
   var piece = Piece()
-  /// Snapshots before each event of the piece, for undo and recomposition.
+  /// Snapshots before each event of the piece, for undo, and to compose the last event again once its logged time is known.
   var undoStack: [Snapshot] = []
 
   /// Makes the conductor of a session.
@@ -159,7 +159,7 @@ public struct Conductor: Sendable {
     return rules.colours.first { $0.name == name }
   }
 
-  /// The events of the current bar.
+  /// The score events of the current bar `written`; `silencesT` omits T (by default while the connection is lost).
   func events(of written: WrittenBar, silencesT: Bool? = nil) -> [ScoreEvent] {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
   }

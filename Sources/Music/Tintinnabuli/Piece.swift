@@ -62,7 +62,7 @@ struct Piece: Sendable {
     return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0
   }
 
-  /// Records the candidate used for a bar.
+  /// Records the number of the candidate that was chosen for a bar.
   mutating func take(_ choice: Int) {
     while choices.count <= number { choices.append([]) }
     choices[number].append(choice)

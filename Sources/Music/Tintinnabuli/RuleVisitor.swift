@@ -108,7 +108,7 @@ package protocol RuleVisitor {
 }
 
 extension RuleVisitor {
-  /// Visits a value of any type.
+  /// Visits a value of any type that a rule file can store.
   mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value) {
     var slot = value.coded
     leaf(name, kind, &slot)

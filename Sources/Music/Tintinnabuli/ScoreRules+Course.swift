@@ -44,7 +44,7 @@ extension ScoreRules {
     public var shortest = 2
     /// The number of pairs of the last closing bar.
     public var last = 3
-    /// Seconds of a short note at pace 1.
+    /// Seconds of a short note at the tempo factor 1.
     public var short = 1.0
     /// The length of a long note in short notes.
     public var long = 4
@@ -174,7 +174,7 @@ extension ScoreRules {
     public var goal = Goal.triad
     /// The kind of note on which the last closing bar ends.
     public var lastGoal = Goal.tonic
-    /// Degrees by which the register moves with each closing bar.
+    /// Degrees by which the register moves up with each closing bar, or down if negative.
     public var climb = 0
     /// Whether the voices alternate in the closing bars; else the winner's voice plays them all.
     public var alternates = false

@@ -79,7 +79,7 @@ extension ScoreRules {
     public var widest = 7
     /// The lowest and highest note in the first voice.
     public var compass = Pitch(21)...Pitch(108)
-    /// The limits of the comfortable register in the first voice.
+    /// The lowest and highest comfortable note in the first voice; notes beyond them cost extra (`edge`).
     public var register = Pitch(21)...Pitch(108)
     /// Degrees by which a game may move its register in either direction.
     public var drift = 0

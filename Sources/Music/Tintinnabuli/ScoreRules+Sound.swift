@@ -1,7 +1,7 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// The low tonic, and the bed of sines below it.
+  /// The drone: the low tonic, which is struck, and the bed, a sustained tone of three sines.
   public struct Drone: Sendable, Hashable {
     /// The pitches that are struck together as the low tonic.
     public var notes: [Pitch] = []
@@ -177,7 +177,7 @@ extension ScoreRules {
     public var name: String
     /// The gain in dB after the last unit.
     public var level: Double
-    /// The units, in order.
+    /// The units in the order in which the sound passes through them.
     public var units: [Unit]
 
     /// Makes a chain from its parts.

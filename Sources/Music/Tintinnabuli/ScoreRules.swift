@@ -2,7 +2,7 @@ import ScoreModel
 
 /// All musical parameters of Alina as a value: the content of a valid rule file.
 public struct ScoreRules: Sendable, Hashable {
-  /// The name in records (`ScoreRules` tag).
+  /// The name of the rules, as records store it (`ScoreRules` tag).
   public var name = "unnamed"
   /// The words for facts of events, such as `threat`; the conditions of `signs` use these words.
   public var facts: [Fact] = []
@@ -46,7 +46,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var opening = Opening()
   /// The echoes while waiting.
   public var echoes = Echoes()
-  /// The low tonic and the bed (a sustained tone) below it.
+  /// The drone: the low tonic, which is struck, and the bed, a sustained tone.
   public var drone = Drone()
   /// Responses: undo, refusal, hurry, clock, preview.
   public var gestures = Gestures()
@@ -166,7 +166,7 @@ public struct ScoreRules: Sendable, Hashable {
     (0..<9).map { Pitch(min(scale.midi(lowest + $0), melody.compass.upperBound.midi)) }
   }
 
-  /// The scale degree that has number 0 in events.
+  /// The degree of the scale that `Event.degree` counts as 0: the lowest tonic of the compass.
   var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }
 
   /// The degree on which a session opens: the middle cell.
