@@ -135,7 +135,8 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
         expect(desktop.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith('End tournament'))"), "the organiser may end it")
         for _ in range(2):
             desktop.press("End tournament")
-        # The phone plays its running game to the end: the tournament is over only when all its games are.
+        # The phone plays its running game to the end: the tournament is over only when all games of the tournament are
+        # over.
         event.play(phone, time.monotonic() + 240, "heard.some(line => line.includes('The tournament is over'))")
         for player in (desktop, projector):
             player.hears("The tournament is over")

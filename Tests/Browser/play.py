@@ -207,7 +207,7 @@ def enter_lobby(player):
 
 
 def open_room(player):
-    """Returns a room's link from the lobby."""
+    """Opens a room in the lobby, copies the link of the room, and returns it."""
     for name in ("Open a room", "Share link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")

@@ -11,7 +11,7 @@ final class ReadTick: Sendable {
 
   /// The waiting thread, if any. Ticks are sent under this lock, so that they never reach a thread that has ended.
   private let waiting = Mutex<pthread_t?>(nil)
-  /// The thread for which `read` last unblocked the tick's signal: this thread need not do so again.
+  /// The thread for which `read` last unblocked the tick's signal: `read` need not unblock the signal for this thread again.
   private let prepared = Atomic<pthread_t>(0)
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))

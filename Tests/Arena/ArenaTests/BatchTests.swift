@@ -7,7 +7,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Batches of games over a pipe") struct BatchTests {
-  /// The engine's answer to the input; throws the error that ended the engine.
+  /// The engine's output for the input. Throws the error with which the engine ended.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))

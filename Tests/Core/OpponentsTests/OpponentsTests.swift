@@ -70,7 +70,8 @@ import TicTacToe
   @Test func `a mixture of players chooses moves with the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
-    // Cells 0 and 1 have the chance 2/5 · 1/3 = 4/30, cell 3 has 3/5 · 1/2 = 9/30, and cell 2 the sum of these, 13/30.
+    // Cells 0 and 1 have the chance 2/5 · 1/3 = 4/30 each, and cell 3 has 3/5 · 1/2 = 9/30. Cell 2 can be chosen both ways: 4/30 + 9/30 =
+    // 13/30.
     #expect(mixed.total == 30)
     #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
   }

@@ -145,7 +145,7 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   let folder = NSTemporaryDirectory() + "names-\(UUID().uuidString)"
   try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: folder) }
-  // Foundation shows the first name, which is not UTF-8, like the second name.
+  // The first name is not UTF-8. Foundation returns it with U+FFFD in place of the bad byte, so that it looks like the second name.
   for name in [[0x67, 0xFF], Array("g\u{FFFD}".utf8)] as [[UInt8]] {
     let path = Array(folder.utf8) + [0x2F] + name + Array(".pgn".utf8)
     let file = try #require(fopen((path + [0]).map { CChar(bitPattern: $0) }, "w"))

@@ -1,4 +1,4 @@
-// Passes questions to the probe's module: reads a JSON list of texts from standard input, and writes the JSON list of the answers.
+// Passes questions to the module of alina-probe: reads a JSON list of texts from standard input, writes the JSON list of the answers.
 // probe.mjs MODULES          writes the answers
 // probe.mjs MODULES SECONDS  writes the processor time for that many seconds of the page's sound, in blocks of 128 frames
 import { readFileSync } from 'node:fs';

@@ -115,7 +115,7 @@ struct FreePlayTests {
     app.screen.perform(.playAll)
     bench.pass(app, 20)
     #expect(bench.posted.contains { $0.kind == .note })
-    // The same link from the clipboard.
+    // The same link also opens the piece from the clipboard.
     app.screen.show(.board)
     bench.clipboard = "http://localhost/#/f/\(play.link)"
     app.want(.pasteGame)
