@@ -175,7 +175,7 @@ package final class MonteCarloSearch {
     return best
   }
 
-  /// Picks a random cell of a mask. Leaves the randomness that was not used in `random`.
+  /// Picks a random cell of a mask. Leaves in `random` the randomness that was not used.
   @inline(__always)
   private func pick(_ mask: UInt16, _ random: inout UInt64) -> Int {
     let (high, low) = random.multipliedFullWidth(by: UInt64(truncatingIfNeeded: mask.nonzeroBitCount))

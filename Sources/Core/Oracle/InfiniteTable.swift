@@ -88,8 +88,8 @@ package struct InfiniteTable: Sendable {
     return value > 0 ? Evaluation(value: .win, distance: value) : Evaluation(value: .loss, distance: -value - 1)
   }
 
-  /// The value of a state for the side to move (after the end, for the side whose turn it would be). For a draw the distance is the
-  /// number of plies left.
+  /// The value of a state for the side to move (after the end, for the side whose turn it would be). The distance of a draw is the
+  /// number of plies left until the ply limit, or 1 if every move that draws repeats a position for the third time.
   package func evaluation(of state: Infinite.State) -> Evaluation {
     switch Infinite.outcome(of: state) {
     case .win: return Evaluation(value: .loss, distance: 0)

@@ -21,7 +21,7 @@ package final class UltimateSolver {
     var nodes: UInt32 = 0
   }
 
-  /// The numbers of leaves still to be proved for a result: 0 if it is proved, `never` if the opposite is proved.
+  /// The numbers of leaves still to be proved for two opposite results: 0 for a result that is proved, `never` for the other one.
   private struct Numbers {
     /// The number of leaves still to be proved to show that the side to move succeeds.
     var proof: UInt32 = 1

@@ -44,7 +44,7 @@ package struct FreePlay: Sendable, Hashable {
     return coder.word(FreePlay.version, countBytes: 0)
   }
 
-  /// Finds the word of a link in a text that is a URL ending with it; `nil` for other texts.
+  /// Finds the word of a link in a text that is a URL ending with this word; `nil` for other texts.
   package static func link(in text: String) -> String? { linkWord("f", in: text) }
 
   /// Decodes a link; throws a one-line message if the link was cut off, changed, or made by a newer version.

@@ -12,7 +12,7 @@ struct Agenda: Sendable {
     case waiting(echoes: Int)
   }
 
-  /// The numbers of phrases, and of their pairs, that have extended the bar so far.
+  /// How many phrases have extended the last event's bar so far, and how many pairs these phrases have together.
   struct Phrasing: Sendable {
     var count = 0
     var pairs = 0

@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// The bars of a session as written; the last two may still sound.
+/// The bars of a session as composed; the last two may still sound.
 struct ScoreBook: Sendable {
   /// A bar as sent to the synthesizer.
   struct Sounding: Sendable {

@@ -3,7 +3,7 @@ import ScoreModel
 extension ScoreRules {
   /// The way in which a voice plays: its register, pan and roll.
   public struct Manner: Sendable, Hashable {
-    /// Octaves added to the written pitch.
+    /// Octaves added to the composed melody, or subtracted if negative; T follows M.
     public var octaves = 0
     /// The pan, −100 (left) … +100 (right).
     public var pan = 0
@@ -216,7 +216,7 @@ extension ScoreRules {
     public var center = 2.0
     /// The time of the opening bar in seconds from the first sound; the seed determines the melody of this bar.
     public var phrase = 6.0
-    /// The number of pairs of the bar at `phrase`.
+    /// The number of pairs of the opening bar.
     public var pairs = 3
     /// The time of the first echo in seconds from the first sound.
     public var echoes = 16.0

@@ -57,7 +57,7 @@ extension ScoreRules {
     /// Weighs a note at random, differently for each candidate.
     case chance
 
-    /// The name in rule files and explanations.
+    /// The rule's name in rule files and explanations.
     public var name: String { Self.names[rawValue] }
     private static let names = [
       "step", "third", "leap", "wide", "repeat", "unanswered", "turn", "tritone", "contour", "tension", "lean", "edge",

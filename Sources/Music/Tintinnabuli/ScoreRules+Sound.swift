@@ -64,27 +64,27 @@ extension ScoreRules {
     }
   }
 
-  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); each strength factor scales the values after it.
+  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); a factor 0 turns a rule off.
   public struct Performance: Sendable, Hashable {
-    /// The strength factor of the phrase arch: the music is slower and softer at both ends of a bar.
+    /// The factor on `archSlower` and `archSofter` (the phrase arch): the music is slower and softer at both ends of a bar.
     public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
     public var archSlower = 6.0
     /// The velocity by which both ends of a bar are softer than its middle.
     public var archSofter = 5.0
-    /// The strength factor of the ritard into the long note.
+    /// The factor on `ritardSlower`, the ritard into the long note.
     public var finalRitard = 1.0
     /// Per cent by which each of the last short notes is longer, in order.
     public var ritardSlower: [Double] = []
-    /// The strength factor of the loudness of high notes.
+    /// The factor on `highLouder`, the loudness of high notes.
     public var highLoud = 1.0
     /// The increase of velocity for each octave above the middle of the register.
     public var highLouder = 4.0
-    /// The strength factor of the random timing.
+    /// The factor on `timingSpread`, the random timing.
     public var timing = 1.0
     /// The most by which the length of a note varies at random, up or down, in per cent.
     public var timingSpread = 1.2
-    /// The strength factor of the random touch.
+    /// The factor on `touchSpread`, the random touch.
     public var touch = 1.0
     /// The most by which the velocity of a note varies at random, up or down.
     public var touchSpread = 2.0

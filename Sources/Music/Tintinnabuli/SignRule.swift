@@ -41,7 +41,7 @@ public struct SignRule: Sendable, Hashable {
     /// The first or the second triad tone, alternately below and above M.
     case alternate1 = "alternate-1", alternate2 = "alternate-2"
 
-    /// The T of a melody note in pair `slot`.
+    /// The MIDI note that T plays to the melody note `m` in pair `slot`.
     package func tone(of m: Int, slot: Int, in scale: Scale) -> Int {
       let turn = slot % 2 == 0 ? -1 : 1
       return switch self {
