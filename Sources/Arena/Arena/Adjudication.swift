@@ -47,9 +47,9 @@ package struct Adjudication: Sendable, Hashable {
   package var ending = Ending.rules
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
-  /// The rule by which a game is drawn, if the evaluations of both sides fit it.
+  /// The rule for draws: if the evaluations of both sides fit this rule, the game is drawn. `nil` for no such rule.
   package var draw: Rule?
-  /// The rule by which a side loses, if this side's own evaluations fit it.
+  /// The rule for resignation: a side whose own evaluations fit this rule loses. `nil` for no such rule.
   package var resign: Rule?
 
   package init() {}

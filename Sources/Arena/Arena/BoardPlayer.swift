@@ -51,7 +51,7 @@ final class Learner: @unchecked Sendable {
   init(_ player: any LearningOpponent) { self.player = player }
 }
 
-/// An engine's evaluation of its move, and the time it took.
+/// An engine's evaluation of its move, and the time that the engine took for the move.
 struct MoveReport: Sendable, Hashable {
   /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M2/8`: the mover wins in 2 moves.
   var evaluation: String?

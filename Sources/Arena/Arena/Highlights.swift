@@ -8,7 +8,7 @@ struct Highlights: Sendable {
     case first, shortest, longest, dramatic
   }
 
-  /// A game and its score, by which it is compared with other games.
+  /// A game and the number (`score`) by which it is compared with other games.
   struct Candidate: Sendable, Hashable {
     var score: Int
     var line: GameLine.Content
@@ -42,7 +42,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// Takes over each game of another selection that is better for its choice.
+  /// For each choice, takes over the game of another selection if that game is better.
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }

@@ -32,7 +32,7 @@ package enum PGNExport {
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {
       guard let report else { continue }
-      // The comment on a move is that of cutechess-cli: score/depth and seconds.
+      // The comment on a move has the form of cutechess-cli: score/depth and seconds.
       let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
       try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }

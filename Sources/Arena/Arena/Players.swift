@@ -123,8 +123,8 @@ final class Players: @unchecked Sendable {
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor. They take turns and wake each other, which
-    /// costs less on the same processor.
+    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor. The engines and the thread take turns and
+    /// wake each other, which costs less on one processor.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }

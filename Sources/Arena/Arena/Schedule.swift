@@ -161,8 +161,8 @@ package struct Schedule: Sendable {
 
   /// The next round of a Swiss tournament: from the top each player meets the next possible opponent.
   ///
-  /// No pairing and no bye is repeated (a bye is a pairing with an absent player). A late round could make further
-  /// rounds impossible, so a complete continuation must be known before a round is played.
+  /// No pairing and no bye is repeated (a bye is a pairing with an absent player). A late round could make further rounds impossible. So a
+  /// round is played only if the rounds after it are known to be possible.
   private mutating func swissRound() -> [Pairing] {
     let absent = points.count % 2 == 1 ? [points.count] : []
     let order = standings + absent
@@ -170,9 +170,9 @@ package struct Schedule: Sendable {
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     // If the search in order of rank reaches its limit, try other orders of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // A next round exists while every player still has at least half of the players to meet (Dirac 1952). This holds throughout if
-    // at most half as many rounds as players are played. In a longer tournament, play this round only if the rounds after it can be
-    // found; otherwise play a round of `reserve`.
+    // If each player has at least half of the players still to meet, a next round exists (Dirac 1952). In a tournament with at most half as
+    // many rounds as players this is always so. In a longer tournament, play this round only if the rounds after it can be found; otherwise
+    // play a round of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest

@@ -89,7 +89,7 @@ final class EngineClient: @unchecked Sendable {
   /// The number of moves that `request` contains.
   private var movesTold = 0
 
-  /// The bytes of the line `position …`. Each request for a move appends new moves to the line, and for the time of sending `go …`.
+  /// The bytes of the line `position …`, to which each request for a move appends the new moves. While a request is sent, `go …` follows.
   private var request: [UInt8] = []
   private let plainGo: [UInt8]
 

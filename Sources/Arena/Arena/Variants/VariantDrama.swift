@@ -1,8 +1,8 @@
 import TicTacToe
 
 extension Drama {
-  /// The points of a game of Ultimate: 3 for each won board, 4 more if the board blocks a line of three boards of the opponent, 2 more if
-  /// the board's winner then needs one more board for a line; and 1 for each move after which the opponent may play in any board.
+  /// The points of a game of Ultimate. A won board counts 3, 4 more if the opponent needed only this board for a line of three boards,
+  /// and 2 more if the winner then needs one more board for such a line. A move after which the opponent may play in any board counts 1.
   static func ultimatePoints(of moves: VariantMoves) -> Int {
     var state = VariantOpening.state(moves.start, Ultimate.self)
     var sum = 0
