@@ -51,7 +51,7 @@ extension Pair {
   }
 }
 
-/// A bar of the score as written: short pairs, then a long pair.
+/// A bar of the score as composed: short pairs, then a long pair.
 public struct Bar: Sendable, Hashable {
   /// How the time of a bar is divided. Each bar ends with its long note.
   public enum Rhythm: String, Sendable, Hashable, CaseIterable {

@@ -79,7 +79,7 @@ public struct Conductor: Sendable {
 
   // MARK: What was composed
 
-  /// All bars of the session as written; for pictures, explanations and export.
+  /// All bars of the session as composed, with the pairs that a cut silenced; for pictures, explanations and export.
   public var bars: [Bar] { book.bars }
   /// The reasons for each note of M by bar index; kept only with `explains`.
   public var reasons: [Int: [NoteReason]] { book.reasons }

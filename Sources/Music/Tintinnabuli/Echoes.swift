@@ -5,7 +5,7 @@ import ScoreModel
 struct EchoMemory: Sendable {
   private var told: [Int: Int] = [:]
 
-  /// A bar to be echoed with the pairs to play.
+  /// An echo to play: the bar, the pairs of the bar to repeat, and the octaves by which these pairs move.
   struct Choice {
     var source: Bar
     var pairs: [Pair]

@@ -146,7 +146,7 @@ public struct ScoreRules: Sendable, Hashable {
     return read.count == 9 ? read : nil
   }
 
-  /// The rules with the triad on an event's root.
+  /// The rules, with the triad built on the degree of the scale that an event has as its root.
   func rooted(_ root: Int) -> ScoreRules {
     var rules = self
     rules.scale.root = Scale.step(root)
