@@ -6,7 +6,7 @@ import ScoreModel
 /// so a pattern that the other voice has played does not count as new. A whole bar is a repetition if it equals an earlier bar as
 /// written or as sounding.
 struct Novelty: Sendable {
-  /// The number of notes of a pattern; bars are compared by their patterns.
+  /// The number of notes of a pattern; the patterns of a melody are compared with those heard before.
   static let length = 5
   /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)

@@ -70,7 +70,7 @@ public struct SignRule: Sendable, Hashable {
     case silent
   }
 
-  /// The name in bars and explanations.
+  /// The name of the sign in bars and explanations.
   public var name: String
   /// The facts (such as a threat) that must hold for the event.
   public var when: [Fact]
