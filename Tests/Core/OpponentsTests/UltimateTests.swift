@@ -95,7 +95,8 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // The new search adds its 100 simulations to the played move's visits; only the visits before the move's node was expanded are lost.
+    // The next search keeps the visits below the played move and adds its 100 simulations. Only the visits that the move had before its
+    // node was expanded are lost.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()

@@ -88,7 +88,8 @@ private final class Ear {
       now += 0.05
     }
     #expect(places == [3, 1] && now < 30)
-    // The server gives a tournament's games a key by the minute of their start. These games have none: their keys follow from their ids.
+    // The server gives each game of a tournament a key by the minute of the game's start. The games here have no such key: their keys
+    // follow from their ids.
     for (state, marks) in [(lost, [4, 2, 3]), (won, [0, 1, 2])] {
       let record = Record(of: state, tonics: rules.tonics.count)
       let all = Rendition(of: record, rules: rules)

@@ -169,7 +169,7 @@ struct GoldenTests {
     #expect(!passes(smoothed, .same) && passes(smoothed))
     // A band of the board that is shifted by six pixels is noticed.
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
-    // The first line of text, replaced by paper, is noticed.
+    // The comparison notices that the first line of text is replaced by paper.
     var wiped = picture
     let paper = picture.pixels[0]
     let words = try #require(

@@ -51,7 +51,7 @@ import TicTacToe
     .command(.tournament(TournamentOrder(operation, code, name: name)))
   }
 
-  /// A window that takes part in a running tournament and is between two games.
+  /// A window that takes part in a running tournament and has no game at the moment.
   private static func running() -> TestWindow {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
