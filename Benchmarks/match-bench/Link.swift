@@ -4,7 +4,7 @@ import NIOPosix
 import TLS
 import TLSChannel
 
-/// One connection of the load: calls back for each line, and flushes sent lines at the end of a read.
+/// One connection of the load. Calls `onLine` for each line that it receives, and flushes sent lines at the end of a read.
 final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to the one event loop of the load
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

@@ -76,7 +76,7 @@ package struct Highlight: Sendable {
   package let drama: Int
   /// The record of the game.
   package let record: Record
-  /// The paths of the files with the game's score, once written.
+  /// The paths of the files with the game's music, once these files are written.
   package var files: [String] = []
 
   /// The names of all reasons, in the order of `Choice`.
