@@ -31,7 +31,7 @@ package struct TournamentModel: Sendable, Hashable {
     package init() {}
   }
 
-  /// The player's own row, for the board page.
+  /// The player's own row of the tournament's table, for the board page.
   package struct Standing: Sendable, Hashable {
     package var row: Row
     /// Whether the tournament runs and the player has neither paused nor left: the next game begins by itself.

@@ -148,7 +148,7 @@ package final class App: PlatformGame {
     screen.advance(to: now)
   }
 
-  /// Passes inputs to the screen and tracks focus and visibility.
+  /// Opens the session at the first call. Passes inputs to the screen, and tracks whether the window has the focus and is visible.
   package func take(_ input: [InputEvent], at now: Double) {
     if !hasOpened {
       hasOpened = true

@@ -6,7 +6,7 @@ import Synchronization
 package final class VirtualClock: Sendable {
   private let frames = Atomic<Int64>(0)
 
-  /// A clock at the first frame.
+  /// Makes a clock that stands at frame 0.
   package init() {}
 
   package var tick: Tick { Tick(rawValue: frames.load(ordering: .acquiring)) }

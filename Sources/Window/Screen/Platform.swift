@@ -128,10 +128,11 @@ package protocol PlatformGame: AnyObject {
   /// Processes the inputs since the last call and advances time; called at least once a frame and at every input.
   func update(input: [InputEvent], at now: Double)
 
-  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` not before the next input or update.
+  /// The time, in seconds of the platform's clock, at which the next frame is due: `now` or earlier means at once, `.infinity` not before
+  /// the next input or update.
   func nextFrame(after now: Double) -> Double
 
-  /// The time at which `update` is due even without a frame or input.
+  /// The time, in seconds of the platform's clock, at which `update` is due even without a frame or input.
   func nextUpdate(after now: Double) -> Double
 
   /// Draws into the bitmap, which contains the last frame (undefined if `isNew`); returns the changed rectangles.

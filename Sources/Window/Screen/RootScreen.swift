@@ -431,7 +431,8 @@ package final class RootScreen {
 
   // MARK: Drawing
 
-  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` not before the next input or update.
+  /// The time, in seconds of the platform's clock, at which the next frame is due: `now` or earlier means at once, `.infinity` not before
+  /// the next input or update.
   package func nextFrame(after now: Double) -> Double {
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = maySave ? max(now, nextSave) : .infinity

@@ -55,8 +55,8 @@ struct LobbyModel: Sendable {
   /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether an interrupted match is being resumed. If a room's URL was opened instead: whether the server of that room also has the
-  /// interrupted match.
+  /// Whether an interrupted match is being resumed. After the URL of a room was opened, only an interrupted match on the server of that
+  /// room counts.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -123,7 +123,7 @@ struct LobbyModel: Sendable {
     forgetServer()
     server = (address.description, isHosting)
     (self.destination, isReplaced, connection, opensPage) = (destination, false, .connecting, true)
-    // The player connects from the tournament's page, which stays open.
+    // The player connects from the tournament's page, which stays open: do not open the network page.
     if case .request = destination { opensPage = false }
     holdsBoard = true
     switch destination {

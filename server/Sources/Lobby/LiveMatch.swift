@@ -37,7 +37,7 @@ struct LiveMatch: Sendable {
   private(set) var rematchUntil: Int64?
   /// When the match is evicted from memory, in monotonic milliseconds; `nil` until the match is over.
   var forgetAt: Int64?
-  /// The monotonic times of the match's pending timers, the latest first. A new timer is set only if it is due before all of them.
+  /// The monotonic times, in ms, of the match's pending timers, the latest first. A new timer is set only if it is due before all of them.
   var timers: [Int64] = []
 
   struct Work: Sendable {
@@ -179,8 +179,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Moves the starts of the turn, of the wait after a restart and of the absences later by the length of an outage of the store that has
-  /// just ended, but not past now. No command could be stored during the outage, so its time must not count against a player.
+  /// After an outage of the store, moves three kinds of start times later by its length, but not past now: of the turn, of the wait after a
+  /// restart, and of the absences. No command could be stored during the outage, so it must not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)

@@ -65,7 +65,8 @@ extension Lobby {
     if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
-      // The seek has ended before this answer. If its ticket was not matched, the player has withdrawn the seek or disconnected.
+      // The seek has ended before this answer. If its ticket was not matched, the player has withdrawn the seek or disconnected: nothing is
+      // left to do.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
       // The notification of the pairing has arrived before this answer; the client still waits for an answer to its seek.
       return route(.follow(m, re: re, isNew: true), m, for: id)
@@ -286,7 +287,7 @@ extension Lobby {
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // A session that withdrew its seek too late has no ticket in `seeks` any more, but is subscribed all the same.
+      // A session that withdrew its seek after its ticket was matched has no ticket in `seeks` any more, but is subscribed all the same.
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {

@@ -90,7 +90,7 @@ extension Lobby {
     if matches[m] != nil { serve(request, m, id) } else { load(m, .request(request), for: id) }
   }
 
-  /// Handles a request about a match in memory.
+  /// Handles a request about a match in memory. `isRead`: the match was just read again from the store.
   mutating func serve(_ request: Request, _ m: MatchID, _ id: ConnectionID, isRead: Bool = false) {
     if case .afterReading(let request) = request { return serve(request, m, id, isRead: true) }
     guard let session = session(of: id), let account = accounts[session.account], let match = matches[m] else { return }

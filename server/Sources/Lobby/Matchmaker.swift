@@ -22,7 +22,7 @@ struct Matchmaker: Sendable {
     /// The most pairs that the store can take now.
     let mostPairs: Int
     let botAfter: Int64
-    /// The tournaments whose tables are known; and the time on the store's clock (`wall`).
+    /// The tournaments whose tables this node has read; and the time on the store's clock (`wall`), in milliseconds since 1970.
     let tournaments: [String: TournamentDesk.Entry]
     let wall: Int64
   }
@@ -30,7 +30,7 @@ struct Matchmaker: Sendable {
   private(set) var queue = TicketQueue()
   /// Tickets whose match is being stored.
   private var reserved: Set<String> = []
-  /// Whether the store may have tickets that are missing here.
+  /// Whether the store may have tickets that this queue lacks.
   private(set) var mustRead = false
   private var isReading = false
   /// Whether a timer for the next read is set; and when this node last read the queue because of another node's ticket (`readAt`).
@@ -51,7 +51,7 @@ struct Matchmaker: Sendable {
     return due
   }
 
-  /// Ends the schedule of a read, and notes the time of the read.
+  /// Notes that the scheduled read is made now, at a monotonic time in ms.
   mutating func scheduledReadIsDue(_ now: Int64) { (isReadScheduled, readAt) = (false, now) }
 
   /// Demands that the next pairing begins with a read of the queue.

@@ -34,7 +34,7 @@ struct TournamentDesk: Sendable {
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// Whether some follower may not have a row. Players are numbered from 1 in the order of `rows`.
+    /// Whether some follower may lack the row or have an older one. Players are numbered from 1 in the order of `rows`.
     func isNews(_ row: TournamentRow) -> Bool {
       row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
     }

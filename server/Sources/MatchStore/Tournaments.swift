@@ -179,7 +179,7 @@ package protocol TournamentRows {
   mutating func now() throws(StoreError) -> Int64
   mutating func tournament(_ code: String) throws(StoreError) -> TournamentRecord?
   mutating func tournament(secret: SHA256.Digest) throws(StoreError) -> TournamentRecord?
-  /// The number of tournaments that close later than `time`.
+  /// The number of tournaments that close later than `time`, in milliseconds since 1970.
   mutating func tournaments(closingAfter time: Int64) throws(StoreError) -> Int
   mutating func put(_ tournament: TournamentRecord) throws(StoreError)
   mutating func entrant(_ account: Int64, of code: String) throws(StoreError) -> Entrant?

@@ -64,7 +64,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
   func notifications(within milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
     guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
-      // Return notifications that arrived with an earlier answer.
+      // Notifications that arrived with an earlier answer are returned at once.
       let before = takeNotifications()
       if !before.isEmpty { return before }
       var ready = [

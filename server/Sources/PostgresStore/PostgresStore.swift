@@ -29,8 +29,8 @@ package final class PostgresStore: MatchStore {
 
   /// Settings of each connection, which override the defaults of the database's role. The server ends a transaction that idles for 2 s, so
   /// that a stopped client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off:
-  /// the high cost of the scans that `serving` disables would trigger it, and it takes a second on each new connection. The server ends the
-  /// session of an unreachable client after eight seconds.
+  /// it takes a second on each new connection, and the high cost that PostgreSQL estimates for the scans disabled by `serving` would start
+  /// it. The server ends the session of an unreachable client after eight seconds.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",

@@ -367,7 +367,7 @@ package final class SQLiteStore: MatchStore {
     tidy(fresh, [""] + beside)
     defer { tidy(fresh, [""] + beside) }
     try translating(target) {
-      // If the backup is a folder copied from a running server, most of its data is in the `-wal` file.
+      // If the backup was copied from the folder of a running server, most of its data is in the `-wal` file.
       for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backup + suffix) {
         try FileManager.default.copyItem(atPath: backup + suffix, toPath: fresh + suffix)
         chmod(fresh + suffix, 0o600)

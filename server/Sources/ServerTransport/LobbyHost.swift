@@ -105,7 +105,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Measures once a second how late the loop runs.
+  /// Measures once a second how late a task that was scheduled on the loop runs.
   private func watchLoop(from last: UInt64) {
     loop.scheduleTask(in: .seconds(1)) {
       let now = DispatchTime.now().uptimeNanoseconds

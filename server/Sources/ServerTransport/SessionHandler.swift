@@ -202,7 +202,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     }
   }
 
-  /// Writes a line of the session itself after the lobby's lines.
+  /// Writes a line of `ServerSession`, such as a heartbeat, after the lobby's collected lines.
   private func write(_ line: [UInt8], _ context: ChannelHandlerContext) {
     write(context)
     context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)

@@ -78,7 +78,7 @@ package final class Site: Sendable {
     return FileManager.default.contents(atPath: path)
   }
 
-  /// The folder of the page beside this program: in a build, or installed.
+  /// The folder of the page, looked for in three places relative to this program: beside it, in the build, and in the installed files.
   @Sendable private static func find() -> String? {
     ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { Installation.folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }

@@ -142,7 +142,8 @@ struct Forget: ParsableCommand {
     guard case .change(.changed) = try store.answer(.change(.name(name), .forget)) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    // After the comparison the nodes close the player's connections and use the new name in new matches.
+    // The nodes of a running server compare their memory with the store. So they close the forgotten player's connections, and use the new
+    // name in new matches.
     try store.requestComparison()
     print("forgot \(name)")
   }

@@ -16,20 +16,20 @@ func scriptWrite(
 @_extern(wasm, module: "env", name: "takeText")
 func scriptTakeText(_ x: Double, _ y: Double, _ width: Double, _ height: Double)
 
-/// The texts that can be requested from the page.
+/// The texts that can be requested from the page's script.
 enum Asked: Int32 {
   case file, folder, clipboard, language, preferences, timeStamp, textPercent, host, address, zone
 }
 
-/// The messages that can be sent to the page.
+/// The messages that can be sent to the page's script.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
   case title, place, leave, page, expectAttention, stopFilm, lock, unlock, caption, listening, touching
 }
 
-/// The page's functions, with texts as arguments and results.
+/// The functions of the page's script, with texts as arguments and results.
 enum Page {
-  /// Requests a text of the page; `nil` if there is none.
+  /// Requests a text from the page's script; returns `nil` if there is none.
   static func ask(_ what: Asked, _ words: String = "") -> [UInt8]? {
     var words = words
     let count = words.withUTF8 { scriptAsk(what.rawValue, $0.baseAddress, Int32($0.count)) }
@@ -40,7 +40,7 @@ enum Page {
     }
   }
 
-  /// Requests a text of the page; empty if there is none.
+  /// Requests a text from the page's script; returns an empty text if there is none.
   static func text(_ what: Asked, _ words: String = "") -> String {
     String(decoding: ask(what, words) ?? [], as: UTF8.self)
   }

@@ -8,7 +8,8 @@ enum SoftShadow {
     let top = max(limit.y, Int(rect.y) - reach)
     let bottom = min(limit.y + limit.height, Int(rect.maxY) + reach)
     guard left < right, top < bottom else { return }
-    // The darkness of a pixel is the product of a horizontal and a vertical profile; each fades out across two edges of the rectangle.
+    // The darkness of a pixel is the product of two profiles: a horizontal one, which fades out at the left and right edges of the
+    // rectangle, and a vertical one.
     func profile(_ from: Int, _ to: Int, _ a: Double, _ b: Double) -> [Int32] {
       (from..<to).map { i in
         let p = Double(i) + 0.5

@@ -34,7 +34,7 @@ final class Typeface {
       FcConfigDestroy(config)
     }
     guard let pango = pango_font_map_create_context(map) else { preconditionFailure("no Pango context") }
-    // The context holds its own reference to the font map.
+    // The context holds its own reference to the font map, so release this one.
     g_object_unref(UnsafeMutableRawPointer(map))
     pango_cairo_context_set_resolution(pango, 72)
     let options = cairo_font_options_create()

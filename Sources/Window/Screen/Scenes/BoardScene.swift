@@ -138,7 +138,7 @@ final class BoardScene: Scene {
   private func layOutPortrait() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
-    // The end of a game or of a puzzle may add a second row of buttons, which must not move the board.
+    // Reserve the height of two rows of buttons: the end of a game or of a puzzle may add a second row, which must not move the board.
     let footerTop =
       context.model.isFilm ? footerTop : min(footerTop, footerFoot - 2 * footerButtons[0].idealSize.height)
     var stripHeight = min(max(m.bounds.height * 0.205, 65), innerWidth * 0.32 + 40)
@@ -159,7 +159,8 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The choice among the games uses spare room. That room stays free while the choice is hidden, so that the board does not move.
+    // The choice among the games is shown if the column is high enough. Its height stays reserved while it is hidden, so that the board
+    // does not move.
     let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
     let free = left - stripHeight - em * 0.6
     choice.isHidden = !mayChoose || free - choiceHeight < innerWidth

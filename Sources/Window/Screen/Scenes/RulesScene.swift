@@ -117,7 +117,7 @@ final class PicturesRow: PageRow {
 }
 
 extension Variant {
-  /// The index in the list of games.
+  /// The index of this game in the list of all games.
   var place: Int { Variant.allCases.firstIndex(of: self) ?? 0 }
 
   /// A sentence that describes the game.
