@@ -137,7 +137,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.sendHeartbeat() }
   }
 
-  /// Pings a server from which no byte came for `Limits.heartbeat` ms, and gives the server up after `Limits.serverSilence` ms. With
+  /// Pings a server from which no line came for `Limits.heartbeat` ms, and gives the server up after `Limits.serverSilence` ms. With
   /// several nodes both limits are shorter.
   private func sendHeartbeat() {
     let silence = PollLoop.now - heard

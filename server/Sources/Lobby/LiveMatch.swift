@@ -27,7 +27,7 @@ struct LiveMatch: Sendable {
   var isSettled: Bool { work.unit == nil && !work.isBeingRead }
 
   var presence = Sides(x: Presence(), o: Presence())
-  /// The monotonic time at which the clock of the side to move began to run; `nil` while the clock is stopped.
+  /// The monotonic time, in ms, at which the clock of the side to move began to run; `nil` while the clock is stopped.
   private(set) var turnStarted: Int64?
   /// The wait after a restart of the server: the clock stays stopped until the side to move has come back, at most until this span ends.
   private var wait: Span?
@@ -197,7 +197,7 @@ struct LiveMatch: Sendable {
     init(_ start: Int64, _ length: Int) { (self.start, self.length) = (start, Int64(length)) }
   }
 
-  /// The monotonic time at which the clock of the side to move runs out, without the time added for network delay.
+  /// The monotonic time, in ms, at which the clock of the side to move runs out, without the time added for network delay.
   var deadline: Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }
     if !state.bothMoved { return started + Int64(state.terms.firstMoveWithin) }
@@ -213,7 +213,7 @@ struct LiveMatch: Sendable {
 
   // MARK: timers
 
-  /// The monotonic time at which to call `due` next; `nil` if time alone changes nothing. `flagDelay` are the milliseconds from the
+  /// The monotonic time, in ms, at which to call `due` next; `nil` if time alone changes nothing. `flagDelay` are the milliseconds from the
   /// deadline of the side to move until this node declares that side lost on time.
   func nextDue(flagDelay: Int64, _ now: Int64, _ configuration: LobbyConfiguration) -> Int64? {
     if let retry = work.retryAt { return retry }

@@ -374,7 +374,7 @@ extension Lobby {
     let players = connectionsFollowing(match)
     for line in lines.dropFirst(opening) {
       for id in players { send(line, to: id) }
-      // Spectators of the room see its match begin.
+      // The spectators of the room are sent these events, too.
       for id in match.watchers where !players.contains(id) { replies.add(.send(id, line.bytes(), .spectator(m))) }
     }
   }

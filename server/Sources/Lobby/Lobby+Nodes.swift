@@ -81,7 +81,8 @@ extension Lobby {
     if change.mustAdopt { adoptOrphans() }
   }
 
-  /// Closes all connections, so that clients reconnect to other nodes, once this node has lost the store and is considered dead.
+  /// Closes all connections, so that clients reconnect to other nodes, once the store has not answered for so long that the other nodes
+  /// consider this node dead.
   mutating func sendAway() {
     guard membership.isGivenUp else { return }
     for id in connections.keys.sorted() {
@@ -115,8 +116,8 @@ extension Lobby {
     if !isDone { adoptOrphans() }
   }
 
-  /// Closes all connections, so that clients reconnect to other nodes, once the store has not answered for so long that the other nodes
-  /// consider this node dead.
+  /// After the death of a node, schedules a presence check for each match with a player who is neither recorded as absent nor connected
+  /// here: the player may have been connected to the dead node.
   private mutating func checkPresenceElsewhere() {
     for match in matches.values where !unaccountedSides(in: match).isEmpty {
       matches.schedulePresenceCheck(match.id, now.monotonic)

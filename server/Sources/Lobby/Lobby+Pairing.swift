@@ -51,7 +51,7 @@ extension Lobby {
   private static let keyReused = "this key was used for another seek"
   static let isPlaying = "you are in a match that counts; finish it before the next"
 
-  /// The store's clock minus the monotonic clock.
+  /// The store's clock minus the monotonic clock, in ms.
   private var ahead: Int64 { membership.clockOffset ?? now.wall - now.monotonic }
 
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {

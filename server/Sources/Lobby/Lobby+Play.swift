@@ -29,7 +29,7 @@ extension Lobby {
     switch match.decide(command, now, configuration) {
     case .refuse(let code, let text): refuse(id, line.id, code, text, match)
     case .isTooLate:
-      // Submit the forfeit first; the waiting move is then refused because the match is over.
+      // The side to move has lost on time: submit this end first; the waiting request is then refused because the match is over.
       wait(.line(line, at: at), m, id)
       submit(draft(match, match.outOfTime(now)), .itself)
     case .rematch:

@@ -64,7 +64,7 @@ extension Lobby {
     finishWait(id)
   }
 
-  /// Queues a request at a match until no unit and no read of the match is in flight. Its connection waits as long.
+  /// Queues a request at a match until no unit and no read of the match is in flight. The request's connection waits until then, too.
   mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
     connections[id]?.outstanding += 1
     matches[m]?.work.waiting.append((id, request))
@@ -137,7 +137,7 @@ extension Lobby {
   }
 
   /// Subscribes players at this node to a match that lists this node in the store, although no notification of the match arrived. If the
-  /// match is a rematch, they are the players of the match before it; otherwise they withdrew a seek too late.
+  /// match is a rematch, these are the players of the match before; otherwise they withdrew a seek after its ticket was matched.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return

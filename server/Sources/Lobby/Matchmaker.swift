@@ -33,7 +33,8 @@ struct Matchmaker: Sendable {
   /// Whether the store may have tickets that this queue lacks.
   private(set) var mustRead = false
   private var isReading = false
-  /// Whether a timer for the next read is set; and when this node last read the queue because of another node's ticket (`readAt`).
+  /// Whether a timer for the next read is set; and the monotonic time, in ms, at which this node last read the queue because of another
+  /// node's ticket (`readAt`).
   private var isReadScheduled = false
   private var readAt = Int64.min / 2
   /// The shortest pause, in milliseconds, between two reads caused by other nodes' tickets. A read takes O(queue), so not every ticket may

@@ -14,7 +14,7 @@ struct SeekDesk: Sendable {
   /// The last ticket of a connection and the match it led to.
   private var matched: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   private var connections: [String: ConnectionID] = [:]
-  /// Connections that have withdrawn their last seek. The ticket of that seek may have been matched before.
+  /// Connections that have withdrawn their last seek. The ticket of that seek may have been matched before the withdrawal.
   private var takenBack: Set<ConnectionID> = []
 
   var count: Int { open.count }

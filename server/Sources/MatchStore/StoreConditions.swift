@@ -56,7 +56,7 @@ extension StoreConditions {
 }
 
 extension StoreUnit {
-  /// The mistake in a malformed unit, which its creator made and for which no store could store the unit; `nil` for a well-formed unit.
+  /// The mistake in a malformed unit, a fault of the code that drafted it: no store could store the unit. `nil` for a well-formed unit.
   package var mistake: String? {
     for log in logs where log.after == 0 && log.record == nil {
       return "match \(log.m) would begin without a record"

@@ -449,7 +449,7 @@ extension PostgresStore {
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"
         + " ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES)"
     }
-    // Matches that ended in the same millisecond are on the same page.
+    // The page also has the matches that ended in the same millisecond as its last match: the next page begins before that millisecond.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
       + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }

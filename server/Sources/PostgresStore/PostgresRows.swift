@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The page also has the matches that ended in the same millisecond as its last match: the next page begins before that millisecond.
+/// Accounts, sessions, tickets and matches in SQL. Queries name all columns, since a later build may have added some.
 enum PostgresRows {
   /// Milliseconds since 1970 on the database's clock, evaluated at each occurrence.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"

@@ -163,8 +163,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection at the time limit, unless a whole request has arrived or was answered by then. A client that has meanwhile read
-  /// some of the `unread` bytes of a reply gets the same time again.
+  /// Closes the connection after `requestTimeout`, unless called again before, as when a whole request has arrived. A client that has read
+  /// some of the `unread` bytes of a reply by then gets the same time again.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -212,7 +212,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func write(_ reply: HTTPReply, to request: HTTPRequestHead) {
     guard let context else { return }
     if let socket = reply.socket { return upgrade(context, request, socket) }
-    // After a request with the header `upgrade`, NIO's decoder reads no further request.
+    // After a request with the header `upgrade`, NIO's decoder reads no further request, so close the connection after the reply.
     let isLast = !request.isKeepAlive || open.isStopping || request.headers.contains(name: "upgrade")
     var head = HTTPResponseHead(version: request.version, status: reply.status, headers: reply.headers)
     head.headers.add(name: "server", value: "alina-server")

@@ -178,7 +178,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.submit { body(self.lobby) }.value()
   }
 
-  /// Asks the store a reading question. May be called from any thread except the loop's.
+  /// Asks the store a question that changes nothing. May be called from any thread except the loop's.
   func look(_ question: StoreQuestion) async throws -> StoreAnswer {
     try await loop.flatSubmit { self.store.look(question) }.value()
   }
