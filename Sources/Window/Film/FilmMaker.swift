@@ -32,7 +32,7 @@ package struct FilmMaker {
   /// - Parameters:
   ///   - path: The file, replaced atomically.
   ///   - width, height: The size in pixels, even numbers of 320…3840.
-  ///   - engine: The engine with its patch and piano set.
+  ///   - engine: The engine, whose patch and piano are set already.
   ///   - progress: Called with the finished seconds and the length of the film; an error that it throws ends the work.
   /// - Throws: `NoFFmpeg`, or `ScoreFileError` if ffmpeg fails or a file cannot be written.
   package func write(

@@ -27,7 +27,7 @@ package final class App: PlatformGame {
   private var audioSettings: AudioSettingsBinding?
   private(set) var state: WindowState
   package private(set) var wantsToQuit = false
-  /// Called with the audio frame of each move of a local person.
+  /// Called at each move of a local person, with the audio frame at which the move sounds.
   package var onMove: ((_ frame: Int64) -> Void)?
   /// Whether to search the local network for rooms while the network page is open.
   package var looksAround = true

@@ -21,7 +21,7 @@ final class Music {
   private var example: Rendition?
   /// The mottos that are still to be played.
   private var mottos: ArraySlice<Motto> = []
-  /// The place in the tournament of the player whose motto is being played.
+  /// The rank in the tournament of the player whose motto is being played.
   private(set) var soundingPlace: Int?
   /// Whether sympathetic strings and drone are tuned for other score rules than the running game's.
   private var isAway = false

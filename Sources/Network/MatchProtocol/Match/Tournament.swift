@@ -76,7 +76,7 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   /// The player's name; empty on the wire if the receiver has it already.
   package var name = ""
   package var points = 0
-  /// The wins in a row; the third and later ones in a row give 4 points instead of 2.
+  /// The wins in a row; the third and each later win in a row gives 4 points instead of 2.
   package var streak = 0
   /// The games with a result.
   package var games = 0

@@ -13,7 +13,7 @@ enum Glyphs {
     InkStroke(knots: [(-0.33, 2.00, 0.52), (-0.27, 2.04, 0.56)], density: 2),
   ]
 
-  /// A sharp sign centred on the origin, 2.7 spaces high.
+  /// A sharp sign centred on the origin, 2.8 staff spaces high.
   static let sharp: Path = {
     var path = Path()
     for x in [-0.22, 0.22] {
@@ -28,7 +28,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A flat sign, 2.3 spaces high, with its bowl around the origin.
+  /// A flat sign, 2.5 staff spaces high, with its bowl around the origin.
   static let flat: Path = {
     var path = Path()
     path.move(-0.40, -1.72)
@@ -45,7 +45,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A natural sign centred on the origin, 2.6 spaces high.
+  /// A natural sign centred on the origin, 2.7 staff spaces high.
   static let natural: Path = {
     var path = Path()
     path.polygon(Point(-0.36, -1.35), Point(-0.25, -1.35), Point(-0.25, 0.62), Point(-0.36, 0.68))
@@ -65,7 +65,7 @@ enum Glyphs {
     return path
   }()
 
-  /// The flower that marks an awakening (a win can no longer be prevented): five petals around the origin, one space high.
+  /// The flower that marks an awakening (a win can no longer be prevented): five petals around the origin, 1.6 staff spaces high.
   static let petals: [Path] = (0..<5).map { i in
     let angle = Double(i) * 2 * Double.pi / 5 - Double.pi / 2
     var petal = Path()

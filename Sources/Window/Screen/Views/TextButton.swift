@@ -7,7 +7,7 @@ final class TextButton: PressableRow {
   }
   var intent: Intent
   var size = 1.0
-  /// The scale of the word: 1, or less if the word is wider than the page.
+  /// The scale of the text: 1, or less if the button is wider than the page.
   private var fit = 1.0
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
@@ -22,7 +22,7 @@ final class TextButton: PressableRow {
 
   var style: TextStyle { TextStyle(em * size * fit, smallCaps: true, tracking: 0.06) }
 
-  /// The size of the word with a margin for fingers.
+  /// The size of the text with a margin for fingers.
   var idealSize: (width: Double, height: Double) {
     let target = context.metrics.target
     let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)
@@ -39,7 +39,7 @@ final class TextButton: PressableRow {
     subtitle.map { context.typeface.block($0, TextStyle(em * 0.72, italic: true)) }
   }
 
-  /// Breaks the words into rows of a width.
+  /// Distributes the buttons over rows of at most `width` pixels.
   static func rows(_ buttons: [TextButton], width: Double) -> [[TextButton]] {
     var rows: [[TextButton]] = []
     var used = Double.infinity
@@ -55,7 +55,7 @@ final class TextButton: PressableRow {
     return rows
   }
 
-  /// Places words in centred rows that end at `bottom`; returns the top of the first row.
+  /// Places the buttons in centred rows that end at `bottom`; returns the top of the first row.
   static func arrangeInRows(_ buttons: [TextButton], width: Double, midX: Double, bottom: Double) -> Double {
     guard let first = buttons.first else { return bottom }
     for button in buttons { button.squeeze(into: width) }
