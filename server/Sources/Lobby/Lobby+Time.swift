@@ -32,7 +32,7 @@ extension Lobby {
     return lag(of: side, in: match) + Lobby.flagSlack + otherNodesWait(side, in: match)
   }
 
-  /// Handles a timer of a match.
+  /// Does what is due in a match whose timer has fired.
   mutating func check(_ m: MatchID) {
     guard matches[m] != nil else { return }
     matches[m]?.startOverdueClock(membership.now.monotonic)

@@ -51,8 +51,8 @@ extension Lobby {
     withTournament(code, id, re) { $0.carryOut(order, $1, session, id, re) }
   }
 
-  /// Calls `then` with the tournament that has a code, after reading the tournament if it is not in memory. Counts a code that no
-  /// tournament has as an attempt.
+  /// Calls `then` with the tournament that has a code, after reading the tournament if it is not in memory. A code that no tournament has
+  /// counts as one of the player's tries of codes, which are limited by the minute.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {

@@ -36,9 +36,10 @@ struct HTTPReply: Sendable {
 /// Limits of an HTTP port.
 struct HTTPLimits: Sendable {
   var most: Int
-  /// The most connections of one address; further ones are closed before their request.
+  /// The most connections of one address (`key`); further connections are closed before their request.
   var mostPerAddress = Int.max
-  /// The key by which connections are counted; connections without a key (of this machine and of proxies) count only towards `most`.
+  /// Returns the key under which connections from an address are counted. Connections without a key (of this machine and of proxies) count
+  /// only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
   /// The longest time that a request may take to arrive, after connecting and after each reply.
   var requestTimeout = TimeAmount.seconds(20)
@@ -130,7 +131,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var state = State.waiting(nil)
   private var context: ChannelHandlerContext?
   private var timeout: Scheduled<Void>?
-  /// The key under which the connection is counted.
+  /// The peer's key (`HTTPLimits.key`) under which the connection is counted.
   private var key: String?
 
   init(

@@ -43,7 +43,7 @@ struct Exposition {
 }
 
 struct Histogram {
-  /// The upper bounds of the buckets, in seconds.
+  /// The upper bounds of a histogram's buckets, in seconds.
   static let bounds = [
     0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   ]
