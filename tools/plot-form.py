@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the form of minutes of play: onsets, phrase lengths, register and loudness over time.
+"""Draws the form of some minutes of music: onsets, phrase lengths, register and loudness over time.
 
 Run: python3 tools/plot-form.py OUT.png NAME=FILE.wav [NAME=FILE.wav] [--minutes 6]     (needs numpy, scipy, matplotlib)
 
-Each sound is one of `alina-score simulate`. Onsets and phrases are found as Tests/Ears/form.py finds them; the register is
+Each FILE.wav is written by `alina-score simulate`. Onsets and phrases are found as Tests/Ears/form.py finds them; the register is
 the strongest pitch at each onset, the loudness that of each second.
 """
 

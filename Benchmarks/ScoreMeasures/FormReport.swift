@@ -131,8 +131,8 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// Counts the bars with at least two pairs. The first number is that of the bars whose M and T notes equal those of a bar less than half
-  /// an hour before; `of` is the number of all.
+  /// Counts the bars that repeat the M and T notes of a bar less than half an hour before, and all bars (`of`). Only bars with at least two
+  /// pairs are counted, and no echoes or bars of moves taken back.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)

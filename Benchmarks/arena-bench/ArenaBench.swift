@@ -34,7 +34,7 @@ struct ArenaBench: Sendable {
   /// Whether all 14 rows are present, and C computed the same results wherever it was compared.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// Runs the measurements; `scale` shortens the work. A signature (checksum of results) depends on the number of random games, so on
+  /// Runs the measurements; `scale` shortens the work. A signature (computed from the results) depends on the number of random games, so on
   /// `scale`, too.
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)

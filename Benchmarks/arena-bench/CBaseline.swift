@@ -24,7 +24,8 @@ struct CBaseline: ~Copyable {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Runs a kind of work, such as `random`, in the given amount. Returns the time and the signature; `nil` if the program failed.
+  /// Runs a kind of work, such as `random`, in the given amount. Returns the time and the signature (a text computed from
+  /// the results); `nil` if the program failed.
   borrowing func measure(_ work: String, _ amount: Int) -> (nanoseconds: Double, signature: String)? {
     let words = CBaseline.output(path, [work, "\(amount)"])?.split(separator: " ", maxSplits: 1)
     guard let words, words.count == 2, let time = Double(words[0]) else { return nil }

@@ -1,5 +1,6 @@
 // The C baseline of `scripts/bench-arena`: the same work as the Swift code, compiled and run by the benchmark.
-//   baseline random GAMES | mcts SIMULATIONS | perft REPEATS | solve REPEATS    prints nanoseconds and a signature
+//   baseline random GAMES | mcts SIMULATIONS | perft REPEATS | solve REPEATS
+//                           prints nanoseconds and a signature (computed from the results)
 //   baseline engine           a trivial UCI engine
 //   baseline floor GAMES      games of two such engines over plain pipes on one processor: no rules, no guards, no clock
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // The C baseline of the benchmark's rows about Ultimate: the same work as the Swift code.
-//   ultimate random GAMES | search SIMULATIONS    prints nanoseconds and a signature
+//   ultimate random GAMES | search SIMULATIONS    prints nanoseconds and a signature (computed from the results)
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

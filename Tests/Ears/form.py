@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Analyses the form of minutes of play: onsets, phrases, rests and roughness.
+"""Analyses the form of some minutes of music: onsets, phrases, rests and roughness.
 
 Run: python3 Tests/Ears/form.py ALINA_SCORE [--games 6] [--seed 7] [--rules score] [--wav FILE]   (numpy, scipy)
 

@@ -3,8 +3,8 @@
 
 Run: python3 Tests/Ears/listen.py ALINA_SCORE [GAMES [SEED]] [--piano grand]     (needs numpy and scipy)
 
-Plays seeded games through alina-score, and recognises the mover and the row of every downbeat from the samples alone. Besides
-them it uses only the times of the moves, and what every listener can read: the pitches of the cells, and that O plays an octave
+Plays seeded games through alina-score, and recognises the mover and the row of every downbeat from the samples of the sound.
+The program is told only the times of the moves. From the rule file it knows the pitches of the cells, and that O plays an octave
 lower, on the left, and its upper note a moment after its lower note.
 """
 

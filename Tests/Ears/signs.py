@@ -3,9 +3,9 @@
 
 Run: /usr/bin/python3 Tests/Ears/signs.py ALINA_SCORE [GAMES [SEED]]     (needs numpy, scipy and mido)
 
-Plays seeded games through alina-score, and distinguishes these signs from calm bars by the samples alone. Besides them it uses only
-the begin and the notes of each pair (from the MIDI file), and what every listener can read: the carrier of the glint, and that T is
-below M, but an octave higher after an only move.
+Plays seeded games through alina-score, and distinguishes these signs from calm bars by the samples of the sound. The MIDI file
+tells only when each pair begins and which notes it has. From the rule file the program knows the frequency of the glint's ring
+modulator, and that T is below M, but an octave higher after an only move.
 """
 
 import re

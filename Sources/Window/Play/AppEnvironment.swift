@@ -21,7 +21,8 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells the engine whether the output is inaudible; the engine then need not compute samples.
+  /// Tells the engine whether nobody can hear the output, because the window is hidden and its sound is off. If so, the engine need not
+  /// compute samples.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether the difference between quiet and loud passages is reduced.
   package var setEven: (Bool) -> Void = { _ in }
@@ -135,7 +136,7 @@ package enum MakingNews: Sendable, Hashable {
 package enum MakingFault: Error, Sendable, Hashable {
   case noFFmpeg
   case write(path: String, WriteFault)
-  /// The path, and the error message of the program that failed, in English.
+  /// Another error: the folder or the name of the piece, and the error's message in English.
   case other(path: String, String)
 }
 

@@ -20,9 +20,10 @@ struct HookState {
   var dither = Dither()
   /// Whether the output is discarded, because a clock pulls it instead of a device.
   var isDeaf = false
-  /// The number of frames since the output became inaudible, at most `restAfter`.
+  /// The number of frames for which nobody could hear the output (`isUnheard` of `AudioControl`, or `isDeaf`), at most `restAfter`.
   var unheard = 0
-  /// The number of inaudible frames after which the engine need not compute samples: 15 s, because the longest note dies away within 15 s.
+  /// The number of unheard frames after which the engine computes no more samples: 15 s. By then the longest note has died away. An earlier
+  /// stop would only interrupt a note, and the note would go on when the output is heard again.
   static let restAfter = 15 * 48_000
 }
 

@@ -27,8 +27,8 @@ extension GameSession {
     generations = Array(repeating: nil, count: game.cells.count)
   }
 
-  /// Updates the board to the moves of a match: plays missing moves, and takes back moves that the server has not confirmed. The score uses
-  /// the times of the match's log, in milliseconds, for the moves that have them.
+  /// Updates the board to the moves of a match: plays missing moves, and takes back moves that the server has not confirmed. `times` says
+  /// when the moves were made, by the match's log, in milliseconds. Moves that the log does not have yet have no time.
   package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {

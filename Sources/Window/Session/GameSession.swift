@@ -12,7 +12,7 @@ import Tintinnabuli
 /// Confined to one thread; opponents search on other threads. The only clock is the sound port's.
 package final class GameSession {
   package internal(set) var game = Game()
-  /// The times of the moves, one entry for each move.
+  /// For each move its thinking time, the mover's clock and the audio frame, as far as they are known.
   package internal(set) var times: [Record.MoveTimes] = []
   package internal(set) var participants: Participants
   /// Whether opponents move in time with the music or at once; may change at any time.
@@ -47,7 +47,7 @@ package final class GameSession {
   private var hasOpened = false
   private var startFrame: Int64 = 0
   private var endFrame: Int64?
-  /// The times of the match's moves from its log, in slots of 250 ms; `nil` in a local game.
+  /// When each move of the match was made, by its log, in slots of 250 ms from the first move; `nil` in a local game.
   var slots: [Int]?
   /// The number of entries of `slots` that the music has used.
   var settled = 0
@@ -187,7 +187,7 @@ package final class GameSession {
     think()
   }
 
-  /// Replays moves taken back up to the local person's next turn.
+  /// Replays the moves that were taken back, until it is the local person's turn again.
   package func redo() {
     guard !undone.isEmpty, !game.isOver else { return }
     stopThinking()

@@ -22,7 +22,8 @@ package enum Effect: Sendable, Hashable {
   case begin(GameSetup, from: VariantState)
   /// Show a match in its current state on the board.
   case join(JoinedMatch)
-  /// Update the board to the moves of the match, with the times in the match's log: play missing moves, take back unconfirmed moves.
+  /// Update the board to the moves of the match: play missing moves, take back unconfirmed moves. `times` says when the moves were made, by
+  /// the match's log.
   case syncBoard([Cell], times: [Int64])
   /// Play the sound for an opponent or server that became absent (`true`) or returned.
   case away(Bool)
@@ -114,6 +115,6 @@ package struct JoinedMatch: Sendable, Hashable {
   package var station: Int
   /// The moves so far.
   package var moves: [Cell]
-  /// The times of the moves by the server's clock in milliseconds.
+  /// When each move was made, on the server's clock, in milliseconds.
   package var times: [Int64] = []
 }

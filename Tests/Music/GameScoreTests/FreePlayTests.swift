@@ -37,7 +37,7 @@ struct FreePlayTests {
         for pair in bar.pairs {
           guard let m = pair.m?.pitch.midi else { continue }
           #expect(scale.degree(of: m) != nil)
-          // Echoes may be an octave higher, but not above their ceiling.
+          // In the bar of a touch M is in the compass, apart from its voice's octaves. An echo may be higher, up to the echoes' ceiling.
           if bar.kind == .move {
             #expect((compass.lowerBound.midi...compass.upperBound.midi).contains(m - 12 * octaves))
           } else {

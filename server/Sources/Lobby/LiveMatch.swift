@@ -86,7 +86,7 @@ struct LiveMatch: Sendable {
 
   static func key(_ side: Player, _ mid: String) -> String { side.text + mid }
 
-  /// Subscribes a session to a side; returns `false` if it was subscribed already.
+  /// Subscribes a session of a side's player to the match; returns `false` if the session was subscribed already.
   @discardableResult mutating func add(_ session: String, to side: Player) -> Bool {
     guard !followers[side].contains(session) else { return false }
     followers[side].append(session)

@@ -188,7 +188,7 @@ extension Lobby {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
-    // If a request has loaded the match before this verdict arrived, its players have only to be subscribed.
+    // If a request has loaded the match before this verdict arrived, it is enough to subscribe the players to the match.
     guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
     var match = LiveMatch(record)
     match.nodes = log.nodes

@@ -142,8 +142,8 @@ extension Lobby {
     if let ticket = seeks.markMatched(id, to: m) { matchmaker.remove(ticket.id) }
   }
 
-  /// Queues a player's ticket again, under a new id, because its match `m` ended or vanished before the player was subscribed. Does nothing
-  /// if the player has another seek.
+  /// Queues a player's ticket again, under a new id, because its match `m` ended or vanished before the player was subscribed to it. Does
+  /// nothing if the player has another seek.
   mutating func requeueSeek(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
@@ -287,7 +287,8 @@ extension Lobby {
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // A session that withdrew its seek after its ticket was matched has no ticket in `seeks` any more, but is subscribed all the same.
+      // The session may have withdrawn its seek after its ticket was matched. Then `seeks` has no such ticket, but the session is
+      // subscribed to the match all the same.
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {

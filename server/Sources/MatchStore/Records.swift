@@ -64,8 +64,8 @@ extension AccountRecord {
   /// The greatest plausible rating; a value beyond it, or NaN, is refused as damaged.
   static let mostRating = 1e6
 
-  /// The results in the other games as texts: game, rating, deviation, volatility, time of the last rated match, won, drawn, lost. Archives
-  /// and SQL queries have them in this form.
+  /// The results in all games but the classic one, as texts: game, rating, deviation, volatility, time of the last rated match, won, drawn,
+  /// lost. Archives and SQL queries have them in this form.
   package var otherGames: [String] {
     get {
       Variant.allCases.filter { !$0.isImplied }.compactMap { rules in
@@ -111,7 +111,7 @@ package struct AccountScore: Sendable, Hashable {
 
   package init(account: Int64, _ rules: Variant = .classic) { (self.account, self.rules) = (account, rules) }
 
-  /// The part of the score that the account's row stores: everything except results in other games.
+  /// The part of the score that the account's row stores: everything in the classic game, only `xBalance` in another game.
   package var onAccount: AccountScore {
     if rules.isImplied { return self }
     var score = AccountScore(account: account)

@@ -131,7 +131,8 @@ struct BatchValidator: QueueRows {
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
-    /// The results to add to the account's row (`score`) and to its other games (`others`), and the number of all of them (`results`).
+    /// The results to add to the account's row (`score`) and to its standings in all games but the classic one (`others`), and the number
+    /// of all these results (`results`).
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]

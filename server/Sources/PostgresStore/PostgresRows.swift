@@ -32,7 +32,8 @@ enum PostgresRows {
     id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance, quiet, \
     muted, banned, blocked
     """
-  /// The columns of `account`; the last one contains the other games in the form of `AccountRecord.otherGames`.
+  /// The columns of `account`; the last one contains the results in all games but the classic one, in the form of
+  /// `AccountRecord.otherGames`.
   static let accountColumns = """
     \(columns(ownColumns, of: "account")), account.version, \
     (SELECT string_agg(concat_ws(' ', s.rules, s.rating, s.deviation, s.volatility, s.rated_at, s.won, s.drawn, s.lost), ',') FROM standing s WHERE s.account = account.id)

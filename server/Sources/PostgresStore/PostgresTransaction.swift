@@ -39,7 +39,8 @@ extension PostgresPool.Transaction: StoreRows {
 
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
     switch who {
-    // Two statements, lock and then read: results in other games are separate rows, which the lock's snapshot may miss.
+    // Two statements, lock and then read: the results in all games but the classic one are separate rows, which the lock's snapshot may
+    // miss.
     case .id(let id):
       return try run(Self.reading(id))[1].rows.first.flatMap(PostgresRows.account)
     case .name(let name):

@@ -4,7 +4,8 @@ import MatchStore
 import TicTacToe
 
 extension SQLiteRows {
-  /// Reads the account, without its standings in other games, from a row of `id, name, guest, token, …, blocked, version`.
+  /// Reads an account from a row of `id, name, guest, token, …, blocked, version`. The row has the standing in the classic game; rows of
+  /// the table `standing` have the standings in the other games.
   private static func account(_ row: SQLiteRow) -> AccountRecord {
     var account = AccountRecord(
       id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
@@ -98,7 +99,7 @@ extension SQLiteRows {
     lastAccount = lastAccount.map { max($0, a.id) }
   }
 
-  /// Runs a statement with the fields of an account, its id first, and writes its standings in other games.
+  /// Runs a statement with the fields of an account, its id first, and writes its standings in all games but the classic one.
   private func put(_ sql: StaticString, _ a: AccountRecord) throws(StoreError) {
     try run(
       sql, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token),

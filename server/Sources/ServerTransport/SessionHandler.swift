@@ -347,13 +347,13 @@ extension Channel {
   var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
 }
 
-/// Counts items, such as connections, by address; those of peers without a key are not counted.
+/// Counts connections or other items by the key of their peer's address; an item without a key is allowed and not counted.
 struct AddressCounts: Sendable {
   private var counts: [String: Int] = [:]
 
   func allow(_ key: String?, most: Int) -> Bool { key.map { counts[$0, default: 0] < most } ?? true }
 
-  /// Counts one more; `false` if the address has reached the limit.
+  /// Counts another item of the address; returns `false`, and does not count it, if the address has `most` items already.
   mutating func count(_ key: String?, most: Int) -> Bool {
     guard allow(key, most: most) else { return false }
     if let key { counts[key, default: 0] += 1 }
