@@ -6,7 +6,7 @@ package enum Merge {
   /// Writes the file that a run without shards would have written. Checks every game of the shards as a resumed run does. Looks for
   /// the players' files of matchboxes by name and hash in `folders` and the current folder.
   /// - Parameters:
-  ///   - target: The file. If `nil`, only counts the games; shards may be missing or unfinished.
+  ///   - target: The file to write. If `nil`, only counts the games; then shards may be missing or unfinished.
   ///   - sprt: A test over all games of a match, whose shards were played without a test.
   package static func write(
     _ paths: [String], to target: String?, sprt: SPRT? = nil, folders: [String] = []

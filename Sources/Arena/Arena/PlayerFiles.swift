@@ -41,7 +41,7 @@ extension PlayerSpec {
     if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
   }
 
-  /// The hashes of files among the words: the program, and every word that is the path of a file.
+  /// The hashes of the files among the words: an engine's program, and every word that is the path of a file.
   fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {
@@ -59,7 +59,7 @@ extension PlayerSpec {
   }
 
   /// The player with its files at their current paths. Also looks for files by name and hash in `folders`; a file found there gets
-  /// an absolute path, because the program may run in another folder.
+  /// an absolute path, because an engine may run in another folder than the arena.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {

@@ -33,8 +33,8 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file and locks the file. `expecting` applies the program's arguments to the file's configuration;
-  /// throws if the two configurations then differ. Players' files that the arguments do not name are looked for by name and hash in
+  /// Continues the run of a file and locks the file. `expecting` applies the command line's arguments to a copy of the file's
+  /// configuration; throws if the copy then differs. Players' files that the arguments do not name are looked for by name and hash in
   /// `folders`, the current folder and the folder of the file.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
@@ -49,7 +49,8 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // Compare without folders: a file found by name and hash is the header's file, in whichever folder it is now.
+    // Compare the two configurations without the folders of the players' files: a file with the right name and hash is the file that the
+    // header names, in whichever folder it is now.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec

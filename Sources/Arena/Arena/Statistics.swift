@@ -125,7 +125,8 @@ package struct Estimate: Sendable, Hashable {
     return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)
   }
 
-  /// The difference with its interval: `+12.01 [+1.20, +22.90]`, or a bound such as `[≤ +22.90]`.
+  /// The Elo difference with its 95 % interval: `+12.01 [+1.20, +22.90]`. If one end of the interval is unknown, only the other end:
+  /// `+12.01 [≤ +22.90]`.
   package var eloText: String {
     guard number > 0 else { return "?" }
     let (low, high) = interval

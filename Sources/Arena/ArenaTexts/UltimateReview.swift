@@ -126,7 +126,7 @@ struct UltimateReview {
     return ((1 + (state.turn == player ? score : -score)) / 2, move.proof != .none)
   }
 
-  /// The index of the move with the greatest loss, if this loss is at least the threshold.
+  /// The index of the move with the greatest loss, if this loss is at least `threshold`.
   var worst: Int? {
     entries.indices.filter { entries[$0].loss >= UltimateReview.threshold }.max { entries[$0].loss < entries[$1].loss }
   }

@@ -21,7 +21,7 @@ package struct Adaptive: LearningOpponent {
   /// The change of the share per game: a twenty-fifth of the distance between the score and ½.
   private static let gain = scale / 25
 
-  /// Starts with a share of strong moves of ½ and without habits.
+  /// Starts with a share of strong moves of ½ and without any counted reply of the other player.
   package init() {
     strength = Adaptive.scale / 2
     habits = [UInt16](repeating: 0, count: Position.keyCount * 9)
@@ -37,7 +37,7 @@ package struct Adaptive: LearningOpponent {
       .draw(using: &generator)
   }
 
-  /// A copy of the player with the current share and habits. The copy does not learn.
+  /// A copy of the player with the current share of strong moves and the current counts of replies. The copy does not learn.
   package var frozen: FrozenPlayer {
     FrozenPlayer(name: "adaptive:frozen") { (position, _) in
       MoveDistribution(

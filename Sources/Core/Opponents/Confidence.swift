@@ -3,7 +3,7 @@
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
-  /// k · ln 2.
+  /// k · ln 2, the factor of log₂ n under the root.
   private let factor: Float
   /// The number of table entries. Larger counts are rare; their terms are computed at each use.
   private static var tableSize: Int { 4096 }

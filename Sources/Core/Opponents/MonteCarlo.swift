@@ -161,7 +161,7 @@ package final class MonteCarloSearch {
     }
   }
 
-  /// The cell with the highest upper confidence bound.
+  /// The cell whose mean score has the highest upper confidence bound.
   @inline(__always)
   private func best(_ key: Int) -> Int {
     let node = nodes + key

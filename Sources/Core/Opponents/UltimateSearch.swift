@@ -388,7 +388,8 @@ package final class UltimateSearch {
     return best
   }
 
-  /// The move with the highest upper confidence bound; untried moves come first, proven losses last.
+  /// The move whose weighted mean of `mean` and `minimax` has the highest upper confidence bound. Untried moves come first, proven losses
+  /// last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = explorationConstant * confidence.exploration(nodes[node].visits)

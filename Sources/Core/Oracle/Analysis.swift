@@ -105,7 +105,7 @@ package struct Analysis: Sendable, Hashable {
 }
 
 extension Evaluation {
-  /// `win in 3`, `draw`, `loss in 2`, `won`, `lost`.
+  /// `win in 3`, `draw`, `loss in 2`, `won`, `lost`; the number is the plies to the end.
   package var text: String {
     switch value {
     case .draw: "draw"

@@ -28,7 +28,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
   package private(set) var oWins: [Number]
   /// By the number of moves played, the chance that the last of them draws the game, as a weight.
   package private(set) var draws: [Number]
-  /// By ply, the factor of the denominator; 1 for plies that are never played.
+  /// By ply, the number by which the ply multiplies the denominator of all later chances; 1 for plies that are never played.
   package private(set) var denominators: [Number]
 
   /// Follows all games together, ply by ply. There are at most 13,306 live states; a state is a position with its last move.
@@ -83,7 +83,8 @@ extension Double: ChanceNumber {
   package func share(_ weight: UInt64, of total: UInt64) -> Double { self * Double(weight) / Double(total) }
 }
 
-/// The chances of each result of a game between two players.
+/// The chances of each result of a game between two players. The first player is X, or the player whose odds are averaged over its
+/// games as X and as O.
 package struct Odds: Sendable, Hashable {
   /// The chance that the first player wins.
   package let win: Double

@@ -78,7 +78,7 @@ package final class UltimateSolver {
     return loses ? .loss : .draw
   }
 
-  /// Whether a side wins a live state against every defence; `nil` if the limit is reached before a proof.
+  /// Whether a side wins a live state against every defence; `nil` if `nodes` reaches `limit` before either answer is proved.
   private func isWon(_ state: Ultimate.State, by attacker: Player) -> Bool? {
     self.attacker = attacker
     let key = key(of: state)
@@ -90,7 +90,8 @@ package final class UltimateSolver {
     return (numbers.proof == 0) == (state.turn == attacker)
   }
 
-  /// Searches below a live state until its proof or disproof number reaches the given threshold, and returns both numbers.
+  /// Searches below a live state until its proof number reaches `proof`, its disproof number reaches `disproof`, one of the two results
+  /// is proved, or `nodes` reaches `limit`. Returns both numbers.
   /// - Parameter room: Memory for the moves of this node and of the nodes below it.
   private func search(
     _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>

@@ -81,7 +81,7 @@ package struct Letter: Sendable, Hashable {
 
   // MARK: - Answers of the side to move
 
-  /// Marks a cell and clears the text.
+  /// Marks a cell and clears `words`, the line of text of the letter before.
   package mutating func play(_ cell: Cell) throws(RuleViolation) {
     try game.play(cell)
     words = ""

@@ -137,8 +137,8 @@ extension Record {
 
   /// The value of a tag; `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
   ///
-  /// Setting a value replaces its control characters by spaces and cuts the value at `Limit.tagValue` bytes. Setting a derived tag, or a
-  /// name with characters other than letters, digits and `_`, is a programming error.
+  /// Setting a value replaces its control characters by spaces and cuts the value at `Limit.tagValue` bytes. Setting a tag that is derived
+  /// from the game (`derivedTags`), or a name with characters other than letters, digits and `_`, is a programming error.
   package subscript(tag name: String) -> String? {
     get {
       if Record.derivedTags.contains(name) { return derivedTag(name) }

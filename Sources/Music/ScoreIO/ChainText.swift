@@ -2,7 +2,7 @@ import ScoreFormats
 import Tintinnabuli
 
 extension RuleReader {
-  /// Parses a chain of the command line: `comb:wax-comb melt=412, ringmod:bell`.
+  /// Parses an effect chain of the command line: `comb:wax-comb melt=412, ringmod:bell`.
   package static func chain(_ text: String) throws(ScoreFileError) -> ScoreRules.Chain {
     do {
       return try chain(units: .list(text.split(separator: ",").map { unit(String($0)) }, line: 0))
@@ -12,7 +12,7 @@ extension RuleReader {
     }
   }
 
-  /// Converts a unit of the command line to the form of rule files: its kind with the preset, then the values that differ from the
+  /// Converts an effect unit of the command line to the form of rule files: its kind with the preset, then the values that differ from the
   /// preset. Without a preset the kind's first preset applies. `gain:-3` has a value instead of a preset.
   private static func unit(_ text: String) -> RuleTree {
     let words = text.replacing(": ", with: ":").split(separator: " ").map(String.init)

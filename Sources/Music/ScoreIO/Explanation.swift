@@ -28,7 +28,7 @@ package enum Explanation {
       of: bar, event, rules, choice: choice(of: bar, in: rendition), reasons: rendition.reasons[bar.index] ?? [])
   }
 
-  /// Explains the bars of a score that was composed from event lines, with `explains` set.
+  /// Explains the bars of a score that was composed from event lines while its conductor's `explains` was true.
   package static func text(_ score: LiveScore) -> String {
     score.conductor.bars.map { text(of: $0, in: score) }.joined(separator: "\n")
   }

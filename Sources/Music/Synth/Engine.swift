@@ -151,7 +151,8 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Meters
 
-  /// The voices that sound now, the voices stolen so far, and the frames changed by the limiter so far. Call only between renders.
+  /// The number of voices that sound now, of voices stolen (ended for new notes) so far, and of frames changed by the limiter so far. Call
+  /// only between renders.
   package var counters: (voices: Int, steals: Int, limited: Int) { mixer.pointee.counters }
 
   private static func amplitude(_ decibels: Double?) -> Float {

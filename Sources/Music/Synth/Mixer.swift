@@ -79,8 +79,8 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// The voices that sound now, the voices stolen so far, and the frames changed by the limiter so far; for tests and meters
-  /// between renders.
+  /// The number of voices that sound now, of voices stolen (ended for new notes) so far, and of frames changed by the limiter so far; for
+  /// tests and meters between renders.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }

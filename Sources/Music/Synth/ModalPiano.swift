@@ -39,7 +39,7 @@ struct ModalPiano: ~Copyable {
   private let gain = SampleBuffer<Float>(Grid.frames, repeating: 1)
   /// The pedal: 0 (up) … 1 (down).
   private var pedal = Ramp<Float>(1)
-  /// The number of voices stolen so far.
+  /// The number of voices stolen (ended for new notes) so far.
   private(set) var steals = 0
 
   init(tables: consuming ModalTables.Draft) {

@@ -66,8 +66,8 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Removes the frames up to the next grid point from `rest` and returns them; `nil` if `rest` is empty. `starts` is whether the
-  /// first of these frames is on a grid point.
+  /// Removes the frames up to the next point of the 64-frame grid from `rest` and returns them; `nil` if `rest` is empty. `starts` is
+  /// whether the first of these frames is on such a point.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }
@@ -82,7 +82,7 @@ struct GridPlace: BitwiseCopyable {
 
 /// Detects when a node with a memory has been silent long enough to skip its computation.
 ///
-/// Call `note` with each frame's peak, and `tick` at the start of each cell of the control grid.
+/// Call `note` with each frame's peak, and `tick` at the start of each 64-frame cell of the control grid.
 struct SilenceWatch: BitwiseCopyable {
   /// The number of silent frames after which the node's memory has no sound left.
   private let memory: Int
@@ -105,7 +105,7 @@ struct SilenceWatch: BitwiseCopyable {
   @inline(__always)
   mutating func note(_ level: Float) { peak = max(peak, level) }
 
-  /// Starts a cell of the control grid; `true` when the node becomes silent and may clear its memory.
+  /// Starts a 64-frame cell of the control grid; `true` when the node becomes silent and may clear its memory.
   mutating func tick() -> Bool {
     let wasResting = isResting
     quiet = peak < floor ? min(quiet + Grid.frames, memory) : 0

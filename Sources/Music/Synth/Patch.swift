@@ -31,7 +31,7 @@ public struct Patch: Sendable, Hashable {
   public var breath = EnvelopeMatcher.Parameters.breath
   /// T60 of a bell in seconds, 0.2…20.
   public var bellDecay: Float = 4
-  /// The chains from number 1, at most `maxChains`: units in series that struck notes are also sent through; the result
+  /// The chains from number 1, at most `maxChains`: effect units in series that struck notes are also sent through; the result
   /// is added to the dry sound.
   public var chains: [[Node]] = []
 

@@ -13,7 +13,8 @@ struct Rack: ~Copyable {
     case gain(Float)
   }
 
-  /// A chain: its range of units, and the number of frames that it still sounds after its last input; at 0 frames the chain is skipped.
+  /// A chain: the range of its effect units, and the number of frames for which it still sounds after its last input; at 0 the chain is
+  /// skipped.
   private struct Chain: BitwiseCopyable {
     var first = 0
     var end = 0

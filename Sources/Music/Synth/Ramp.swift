@@ -10,7 +10,7 @@ extension Float: Rampable {}
 extension SIMD2<Float>: Rampable {}
 extension SIMD4<Float>: Rampable {}
 
-/// Moves parameters linearly to their target; the slope changes only on the control grid.
+/// Moves parameters linearly to their target; the slope changes only at the points of the control grid, every 64 frames.
 ///
 /// Call `tick` at every 64th frame, and `next` once a frame. Real-time safe: yes.
 struct Ramp<Value: Rampable>: BitwiseCopyable {

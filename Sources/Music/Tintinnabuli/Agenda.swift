@@ -1,8 +1,9 @@
 import ScoreModel
 
-/// The music that plays without a further event (phrases, closing bars, echoes), and the times at which its parts are due.
+/// The music that plays while no event (such as a move) comes: the opening, phrases, closing bars and echoes. Also the times at which
+/// its parts are due.
 struct Agenda: Sendable {
-  /// The kind of music that is scheduled next and that needs no further event.
+  /// The kind of music that plays next if no event (such as a move) comes before it.
   enum Course: Sendable {
     case silent
     case opening(step: Int)
@@ -38,7 +39,7 @@ struct Agenda: Sendable {
     /// The approximate time at which the half arch ends.
     var until = Tick.zero
 
-    /// The number of pairs with M after this step's bar, not counting the coda.
+    /// The number of pairs in which M plays, in the closing bars after this step's bar; the coda does not count.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
@@ -104,7 +105,7 @@ struct Agenda: Sendable {
   }
 }
 
-/// The times at which an opponent may reply: the start of a bar's long note, and then one time (slot) after each short note's length.
+/// The times (slots) at which an opponent may reply: the start of a bar's long note, and from then on a time every short note's length.
 struct Slots: Sendable {
   var start: Tick
   var onsets: [Tick] = []

@@ -126,7 +126,7 @@ struct MelodySearch {
     if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
   }
 
-  /// The costs that differ between candidates: for a missed recall, and at random.
+  /// The costs that differ between candidates: for a degree other than the one that the candidate planned to visit here, and at random.
   private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
     visit(.chance, taste[slot * size + degree - low])

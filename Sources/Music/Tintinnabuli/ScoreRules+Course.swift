@@ -188,7 +188,7 @@ extension ScoreRules {
     public var chain: String?
     /// Per cent of the first closing bar's short note by which short notes get longer with each closing bar.
     public var augment = 0
-    /// The time at which T sounds in the closing bars.
+    /// The time at which T sounds in the closing bars, relative to M.
     public var tPace = SignRule.TPace.together
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -212,7 +212,7 @@ extension ScoreRules {
   public struct Opening: Sendable, Hashable {
     /// The time of the low tonic in seconds from the first sound.
     public var drone = 0.1
-    /// The time of the pair on the centre cell in seconds from the first sound.
+    /// The time, in seconds from the first sound, of the opening's first pair of notes; its melody note is the pitch of the centre cell.
     public var center = 2.0
     /// The time of the opening bar in seconds from the first sound; the seed determines the melody of this bar.
     public var phrase = 6.0
@@ -291,7 +291,7 @@ extension ScoreRules {
     public var hurryFade = 6
     /// The most consecutive hurried moves that count for `hurryFade`.
     public var hurryMost = 6
-    /// The number of hurried moves from one half pedal change to the next.
+    /// The pedal rises half way and falls again at every `hurryPedal`th hurried move in a row.
     public var hurryPedal = 3
     /// Seconds between pulses of the bed (the drone's sustained tone) while a clock is low.
     public var pulse = 1.0

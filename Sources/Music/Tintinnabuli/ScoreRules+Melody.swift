@@ -48,7 +48,7 @@ extension ScoreRules {
     case register
     /// Weighs a note on a cell that the mover has marked.
     case own
-    /// Weighs a missed recall: the candidate planned the note of a mark (the mover's, sometimes the opponent's) at this place.
+    /// Weighs a note other than the one that the candidate planned here, to recall a mark of the mover or sometimes of the opponent.
     case recall
     /// Weighs a long note that is not of the kind that the bar should end on.
     case goal
@@ -87,7 +87,7 @@ extension ScoreRules {
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5
-    /// The percentage of recalls that quote a mark of the opponent.
+    /// The chance in per cent that a mark which a melody recalls is one of the opponent's marks.
     public var quotes = 0
     /// The contours that bars take in turn while the mover is winning.
     public var ahead: [Contour] = []

@@ -132,22 +132,22 @@ extension ScoreRules {
 
   /// An effect unit of a chain.
   public struct Unit: Sendable, Hashable {
-    /// The kind of the unit, one of `kinds`.
+    /// The kind of the effect unit, one of `kinds`.
     public var kind: String
-    /// The preset that sets the unit's parameters; `nil` for `custom`.
+    /// The preset that sets the effect unit's parameters; `nil` for `custom`.
     public var preset: String?
-    /// Parameters that differ from the preset, by name, in their own units.
+    /// By name, the values of the parameters that differ from the preset; `kinds` has the range of each parameter.
     public var values: [String: Double]
 
-    /// Makes a unit from its parts.
+    /// Makes an effect unit from its parts.
     public init(kind: String, preset: String?, values: [String: Double] = [:]) {
       (self.kind, self.preset, self.values) = (kind, preset, values)
     }
 
-    /// A kind of unit, its presets besides `custom`, and the ranges of its parameters by name.
+    /// A kind of effect unit: its name, its presets besides `custom`, and the ranges of its parameters by name.
     public typealias Kind = (name: String, presets: [String], values: [(name: String, range: ClosedRange<Double>)])
 
-    /// All kinds of unit.
+    /// All kinds of effect unit.
     public static let kinds: [Kind] = [
       (
         "comb", ["metallic-ring", "light-delay", "wax-comb"],
@@ -171,13 +171,13 @@ extension ScoreRules {
 
   /// A named chain of effect units for notes.
   public struct Chain: Sendable, Hashable {
-    /// The most units of a chain; more would sound muddy.
+    /// The most effect units of a chain; more would sound muddy.
     public static let most = 4
     /// The name by which other rules refer to the chain.
     public var name: String
-    /// The gain in dB after the last unit.
+    /// The gain in dB after the last effect unit.
     public var level: Double
-    /// The units in the order in which the sound passes through them.
+    /// The effect units in the order in which the sound passes through them.
     public var units: [Unit]
 
     /// Makes a chain from its parts.
@@ -194,7 +194,7 @@ extension ScoreRules {
 
   /// Levels, room and sympathetic strings.
   public struct Mix: Sendable, Hashable {
-    /// The levels of the parts.
+    /// The levels of the parts of the sound, such as piano, drone and bells, in dB.
     public var levels = Levels()
     /// Seconds in which a bell falls by 60 dB.
     public var bellSeconds = 4.0
@@ -204,9 +204,9 @@ extension ScoreRules {
     public var breath = Unit(kind: "matcher", preset: "breath")
     /// The pitches of the strings that resonate while the pedal is down.
     public var strings: [Pitch] = []
-    /// The T60 of the strings in seconds.
+    /// Seconds in which the sound of the strings falls by 60 dB.
     public var stringSeconds = 7.5
-    /// The additional treble damping of the strings, 0–1.
+    /// The strings' `FeedbackComb.Parameters.damping`, 0–0.95: with a greater value the treble dies away faster.
     public var stringDamping = 0.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

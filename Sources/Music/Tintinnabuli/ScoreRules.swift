@@ -56,7 +56,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var performance = Performance()
   /// The effect chains for notes, numbered from 1.
   public var chains: [Chain] = []
-  /// The chain of every long note, if any.
+  /// The name of the effect chain of the long notes for which no sign (row of `signs`) and no ending sets a chain, if any.
   public var longNotes: String?
   /// The levels of the parts of the sound in dB.
   public var mix = Mix()

@@ -81,7 +81,7 @@ public struct SignRule: Sendable, Hashable {
 
   /// The position of T; by default the first triad tone below M.
   public var t = TPosition.below1
-  /// The time at which T sounds.
+  /// The time at which T sounds, relative to M.
   public var tPace = TPace.together
   /// The rhythm of the bar.
   public var rhythm = Bar.Rhythm.even

@@ -22,7 +22,7 @@ final class ClientFolder: Sendable {
   /// with one session would end each other's connection in turn. The second window therefore logs in as a new guest and stores no tokens.
   private let isTaken: Bool
 
-  /// Opens the data of one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.
+  /// Opens the stored data about one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
     self.folder = folder
     server = "\(host):\(port)"

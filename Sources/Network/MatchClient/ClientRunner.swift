@@ -19,7 +19,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// The known nodes, those of the configuration first; `current` is the node in use.
   private var nodes: [ServerAddress.Node]
   private var current = 0
-  /// The stored data of the other nodes; each node has its own certificate.
+  /// For each node after the first, the stored fingerprint of its certificate: each node has its own certificate.
   private var pins: [ServerAddress.Node: ClientFolder] = [:]
   private var model: ClientModel
   /// The connection; `isUp` says whether it is established.
@@ -34,7 +34,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var hasHeard = false
   private var lastProblem: ConnectionProblem?
   private var random = SystemRandomNumberGenerator()
-  /// Receives events and matches. Set once, before anything runs.
+  /// Receives events and matches. Set once, before any other function is called.
   var deliver: (@Sendable ([MatchClient.Event], [MatchID: MatchView]) -> Void)?
 
   init(_ configuration: MatchClient.Configuration) {
@@ -94,7 +94,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var node: ServerAddress.Node { nodes[current] }
   private var hasSeveral: Bool { nodes.count > 1 }
 
-  /// The stored data of the current node.
+  /// The stored fingerprint of the current node's certificate.
   private var known: ClientFolder? {
     guard current > 0, let path = configuration.folder else { return folder }
     if let known = pins[node] { return known }

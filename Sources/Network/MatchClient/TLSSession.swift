@@ -13,7 +13,7 @@ final class TLSSession {
   private let engine: TLSEngine
   private let known: ClientFolder?
 
-  /// Makes a session with a host. `known` has the stored data about the host.
+  /// Makes a session with a host. `known` has the stored fingerprint of the host's certificate, if there is one.
   init(
     host: String, known: ClientFolder?, context: Result<TLSContext, TLSFailure> = TLSContext.system
   ) throws(ClientFailure) {
@@ -70,6 +70,6 @@ final class TLSSession {
   /// Encrypts a close notification.
   func sayGoodbye() { engine.sayGoodbye() }
 
-  /// Appends the encrypted bytes to send to `bytes`.
+  /// Appends to `bytes` the encrypted bytes that are to be sent.
   func takeLeaving(_ bytes: inout [UInt8]) { bytes += engine.takeLeaving() }
 }

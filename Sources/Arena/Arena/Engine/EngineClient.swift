@@ -191,8 +191,8 @@ final class EngineClient: @unchecked Sendable {
   /// Sets the engine's remaining milliseconds, as counted by a match server. Has no effect if the engine plays without a clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game, and restarts an engine that was killed. `move` reports a failure when it asks for the first
-  /// move. Throws if the system lacks resources for a restart.
+  /// Prepares the engine for a game, and restarts an engine that was killed. If the restart fails or the engine has ended, the game's first
+  /// call of `move` reports this. Throws if the system lacks resources for a restart.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)

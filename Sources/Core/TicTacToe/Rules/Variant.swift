@@ -70,7 +70,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether games may last longer than the nine plies of a single board whose marks stay.
+  /// Whether a game may have more than nine plies, as a game of Infinite or Ultimate may.
   package var isLong: Bool { plyLimit > 9 }
 
   /// Cells along one edge of the board.
