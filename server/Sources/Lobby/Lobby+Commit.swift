@@ -44,6 +44,8 @@ extension Lobby {
     replies.add(.store(number, draft.unit))
   }
 
+  /// Handles the store's verdict on a unit. After `unknown` (the answer was lost) and after a conflict about a log's length, only the log
+  /// tells whether the unit was stored: `readOutcome` reads it. A unit with any other conflict was not stored.
   mutating func handleVerdict(_ number: UInt64, _ verdict: Verdict) {
     guard let out = store[unit: number] else { return }
     switch verdict {
