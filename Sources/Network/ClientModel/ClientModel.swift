@@ -75,8 +75,7 @@ package struct ClientModel: Sendable {
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
-  /// The tournament that the client follows, and the code of the tournament that it left last: a late answer to an earlier request does not
-  /// open that tournament again.
+  /// The tournament that the client follows, and the code of the tournament left last, which a late answer does not open again.
   package private(set) var tournament: TournamentView?
   private var leftTournament: String?
   /// The organiser's secrets that this client drew or was given, by the tournaments' codes.
