@@ -139,6 +139,11 @@ private let tournamentNotice: TournamentNotice = {
     ("draw accept", .act(nil, .draw(.accept, offer: nil), mid: nil)), ("say  good luck", .say(nil, " good luck")),
     ("join abc-123", .join(code: "abc-123")), ("quit", .bye), ("?", .help),
     ("seek misere", .seek(.init(MatchTerms(rules: .misere), key: nil))),
+    ("unseek", .unseek), ("rematch", .act(nil, .rematch, mid: nil)), ("abort", .act(nil, .abort, mid: nil)),
+    ("claim", .act(nil, .claim, mid: nil)), ("block Ann", .block(name: "Ann", on: true)),
+    ("mute", .mute(on: true)), ("mute off", .mute(on: false)), ("register Ann", .register(name: "Ann")),
+    ("me", .me), ("list", .list), ("top", .top(.classic)), ("top infinite", .top(.infinite)),
+    ("history", .history(nil, before: nil)), ("history ultimate", .history(.ultimate, before: nil)),
     ("host Class  4", .host(TournamentTerms(name: "Class  4"), secret: nil)),
     ("enter k3x9qf", .tournament(.init(.enter, "k3x9qf"))),
     ("follow k3x9qf s3", .tournament(.init(.follow, "k3x9qf", secret: "s3"))),
@@ -169,6 +174,12 @@ private let tournamentNotice: TournamentNotice = {
     #"{"t":"tournament","op":"end","code":"K3X9QF"}"#, #"{"t":"tournament","op":"dance","code":"K3X9QF"}"#,
   ]) func `a message with a wrong or missing field is refused without counting as malformed`(text: String) {
     #expect { try parse(text) } throws: { ($0 as? ProtocolError)?.isMalformed == false }
+  }
+
+  @Test func `a token has only letters and digits of ASCII, low lines and hyphens, and a length within its range`() {
+    let allowed = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+    #expect(String((0..<128).map { Character(Unicode.Scalar($0)) }.filter { isToken("\($0)", 1...1) }) == allowed)
+    #expect((0...5).filter { isToken(String(repeating: "a", count: $0), 2...4) } == [2, 3, 4] && !isToken("é", 1...9))
   }
 
   @Test func `unknown fields are ignored`() throws {

@@ -79,6 +79,14 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.delivered.count == 1, "nothing after the close is taken")
   }
 
+  @Test(arguments: [(32, true), (33, false)])
+  func `an error repeats the id of the refused line, if the id is not too long`(length: Int, isRepeated: Bool) {
+    var s = SteppedSession()
+    let id = String(repeating: "i", count: length)
+    s.feed(hello + #"{"t":"nonsense","id":"\#(id)"}"# + "\n")
+    #expect(s.sent.contains(#""t":"err""#) && s.sent.contains(#""re":"\#(id)""#) == isRepeated)
+  }
+
   @Test func `a flood is refused, then its connection closed; pauses reset the count`() {
     var s = SteppedSession()
     s.feed(hello)
