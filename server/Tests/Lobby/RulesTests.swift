@@ -30,6 +30,29 @@ extension SteppedLobby {
     #expect(world.lobby.matches.values.map(\.state.terms.rules) == [.ultimate])
   }
 
+  @Test func `a client that lacks at most 16 events is sent these, and otherwise the state`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a", caps: allGames), b = world.login("b", caps: allGames)
+    world.seek(a, "infinite")
+    world.seek(b, "infinite")
+    let m = try #require(world.field("m", of: a, in: "paired"))
+    let players = world.field("side", of: a, in: "paired") == "x" ? [a, b] : [b, a]
+    var game = VariantState(startOf: .infinite)
+    for ply in 0..<18 {
+      let cell = try #require(game.moves.first { VariantMove($0, in: game).outcome == nil })
+      world.move(players[ply % 2], m, ply, Variant.infinite.name(of: cell))
+      game.play(cell)
+    }
+    let last = try world.state(m).seq
+    for (lacking, isEvents) in [(1, true), (16, true), (17, false)] {
+      world.said = []
+      world.type(a, #"{"t":"sync","id":"s","m":"\#(m)","seq":\#(last - lacking)}"#)
+      let heard = world.heard(a)
+      #expect(heard.filter { $0.contains(#""t":"event""#) }.count == (isEvents ? lacking : 0))
+      #expect(heard.contains { $0.contains(#""t":"state""#) } != isEvents)
+    }
+  }
+
   @Test func `a client without a game's capability is refused that game and gets no messages about it`() throws {
     var world = try SteppedLobby()
     let a = world.login("a", caps: allGames), b = world.login("b", caps: allGames), old = world.login("old")
