@@ -5,18 +5,16 @@ import Testing
 /// Tests of programs that write files to a full disk.
 @Suite(.tidy, .needs("prlimit")) struct FullDiskTests {
   private static let score = [
-    ["render", "game.pgn", "--wav", "a.wav"], ["render", "game.pgn", "--flac", "a.flac"],
+    ["render", "game.pgn", "--to", "2", "--wav", "a.wav"], ["render", "game.pgn", "--to", "2", "--flac", "a.flac"],
     ["render", "game.pgn", "--midi", "a.mid"], ["render", "game.pgn", "--musicxml", "a.musicxml"],
     ["render", "game.pgn", "--svg", "a.svg"], ["render", "game.pgn", "--png", "a.png"], ["tone", "A4", "tone.wav"],
     [
       "live", "events.jsonl", "--wav", "a.wav", "--midi", "a.mid", "--musicxml", "a.musicxml", "--png", "a.png",
     ],
   ]
-  private static let events = """
-    {"at": 1, "voice": "first", "degree": 4}
-    {"at": 3, "voice": "second", "degree": 7, "end": {"kind": "win", "winner": "first"}}
-
-    """
+  // A short game and one event: rendering their sound takes most of the time of these tests.
+  private static let game = "[Result \"*\"]\n\n1. b2 {[%emt 0:00:00.200]} a1 {[%emt 0:00:00.200]} *\n"
+  private static let events = #"{"at": 0.1, "voice": "first", "degree": 4}"#
   private static let arena = [
     ["run", "--x", "random", "--o", "random", "--games", "200", "--pgn", "a.pgn"],
     ["run", "--x", "random", "--o", "random", "--games", "200", "--out", "a.jsonl"],
@@ -43,10 +41,9 @@ import Testing
     for arguments in commands {
       func run(_ limit: Int?) throws -> (told: Child.Output, files: [String: Data]) {
         let folder = try WindowProgram.newFolder()
-        try FileManager.default.copyItem(
-          at: repository.appending(path: "docs/heard/game.pgn"), to: folder.appending(path: "game.pgn"))
-        try FullDiskTests.events.write(
-          to: folder.appending(path: "events.jsonl"), atomically: false, encoding: .utf8)
+        for (name, text) in [("game.pgn", FullDiskTests.game), ("events.jsonl", FullDiskTests.events)] {
+          try text.write(to: folder.appending(path: name), atomically: false, encoding: .utf8)
+        }
         // The program inherits the tests' setting to ignore SIGXFSZ, so at the size limit `write` fails as on a full disk.
         let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
         let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
