@@ -66,10 +66,10 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // This bar does not play a pending sign that equals the bar's own sign or is covered by it (included in it). An awakening that is
-      // covered is left out only in a draw.
-      let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
-      return pending.contains { $0.sign == sign.name } && !isSaid
+      // A pending sign that equals the bar's own sign, or that the own sign covers, waits for a later bar: beside the own sign it could
+      // not be told apart. An awakening waits for no sign that covers it, but a draw leaves it out.
+      let waits = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
+      return pending.contains { $0.sign == sign.name } && !waits
     }
     // The second pair can play one sign: if T leaves the triad there for the bar's own sign (`awakensAt`), a pending sign waits for
     // a later bar.

@@ -76,7 +76,7 @@ public struct SignRule: Sendable, Hashable {
   public var when: [Fact]
   /// The facts (such as a threat) that must not hold for the event.
   public var unless: [Fact]
-  /// Names of later sign rules that this rule includes, so that no later bar makes up for their signs.
+  /// Names of later sign rules that this rule includes, so that no later bar makes up for their signs of the same event.
   public var covers: [String]
 
   /// The position of T; by default the first triad tone below M.
