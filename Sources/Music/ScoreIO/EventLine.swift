@@ -25,8 +25,7 @@ package struct EventLine: Sendable {
   /// The permitted fields of a line, the same as in the JSON Schema of the documentation.
   package static let fields = [
     "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
-    "phase",
-    "pitch", "returns", "root", "sentence", "standing", "stood", "undo", "voice",
+    "phase", "pitch", "returns", "root", "sentence", "standing", "stood", "undo", "voice",
   ]
 
   init(kind: Kind, at: Double?) { (self.kind, self.at) = (kind, at) }

@@ -70,7 +70,7 @@ package enum RuleLibrary {
     do throws(ScoreFileError) { _ = try EventLine.lines(rules.example, rules: rules) } catch {
       throw ScoreFileError("\(path): example: \(error)")
     }
-    return Loaded(rules: rules, path: path, hash: hash(data))
+    return Loaded(rules: rules, path: path, hash: fnv1aText(data))
   }
 
   /// The tree of a rule file by name or path; `nil` if it cannot be read.
@@ -84,9 +84,5 @@ package enum RuleLibrary {
   package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
     let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
     return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }
-  }
-
-  static func hash(_ data: Data) -> String {
-    fnv1aText(data)
   }
 }
