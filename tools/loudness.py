@@ -2,13 +2,15 @@
 """Loudness of simulated play by ffmpeg's ebur128: every rule file, every piano.
 
 Run: python3 tools/loudness.py ALINA_SCORE [--games 40] [--rules score,morning,night] [--pianos modal,grand] [--game classic]
+     [--median 4] [--settings even,concert]
 
-Needs ffmpeg. Prints a line for each rule file, piano and loudness setting (`even` and `concert`). Exits 1 unless each has -20 ± 2 LUFS,
+Needs ffmpeg. Prints a line for each rule file, piano and loudness setting. Exits 1 unless each has -20 ± 2 LUFS,
 a true peak of at most -1 dBTP and a range of at most 12 LU (concert: 20 LU), and the pianos differ by at most 1 LU. Forty games are an
 hour and a half of sound and take some minutes.
 """
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
@@ -37,16 +39,19 @@ def main():
     parser.add_argument("--rules", default="score,morning,night")
     parser.add_argument("--pianos", default="modal,grand")
     parser.add_argument("--game", default="classic")
+    parser.add_argument("--median", default="4")
+    parser.add_argument("--settings", default="even,concert")
     options = parser.parse_args()
     holds = True
-    for rules, setting in [(rules, setting) for rules in options.rules.split(",") for setting in ("even", "concert")]:
+    for rules, setting in itertools.product(options.rules.split(","), options.settings.split(",")):
         loud = []
         for piano in options.pianos.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 wav = Path(folder) / "play.wav"
                 subprocess.run(
                     [options.score, "simulate", "--games", options.games, "--seed", options.seed, "--score-rules", rules,
-                     "--rules", options.game, "--piano", piano, "--loudness", setting, "--wav", str(wav)], check=True)
+                     "--rules", options.game, "--median", options.median, "--piano", piano, "--loudness", setting,
+                     "--wav", str(wav)], check=True)
                 loudness, spread, peak, minutes = measure(wav)
             good = abs(loudness + 20) <= 2 and peak <= -1 and spread <= {"even": 12, "concert": 20}[setting]
             holds = holds and good

@@ -5,8 +5,8 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Simulated sessions for measuring loudness and clicks. Players win or block if they can, and think for a log-normal time (median
-/// 4 s, at most 30). One in five games has an immediate rematch; after each other game the closing music plays to its end.
+/// Simulated sessions for measuring loudness and clicks. Players win or block if they can, and think for a log-normal time (at
+/// most 30 s). One in five games has an immediate rematch; after each other game the closing music plays to its end.
 package struct SimulatedPlay: Sendable {
   /// All score events in posting order, including those that cut a bar short.
   package private(set) var events: [ScoreEvent] = []
@@ -15,8 +15,10 @@ package struct SimulatedPlay: Sendable {
   /// The times at which the tonic changed, each with the rules transposed to the new tonic.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
 
-  /// Plays `games` games of a seed, then idles for `idle` seconds.
-  package init(games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
+  /// Plays `games` games of a seed, then idles for `idle` seconds. `median` is the players' median thinking time in seconds.
+  package init(
+    games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, median: Double = 4, idle: Double = 0
+  ) {
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.autoReplyVoices = []
     var generator = SplitMix64(seed: seed, index: 0x5143)
@@ -27,7 +29,7 @@ package struct SimulatedPlay: Sendable {
       events += conductor.handle(.gameStarted(VariantState(startOf: variant), human: nil), at: now)
       if conductor.music.rules.scale != scale { turns.append((now, conductor.music.rules)) }
       for move in ReferenceGames.game(variant, seed: seed, index: index).game.variantMoves {
-        let next = now + .seconds(Self.thinkingTime(&generator))
+        let next = now + .seconds(min(median * Self.thinkingTime(&generator), 30))
         events += conductor.music.advance(to: next - Conductor.lookahead)
         now = next
         events += conductor.handle(.moved(move), at: now)
@@ -43,6 +45,7 @@ package struct SimulatedPlay: Sendable {
     events += conductor.music.advance(to: end - Conductor.lookahead) + conductor.music.fade(at: end)
   }
 
+  /// A random thinking time as a multiple of the median.
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
     // The sum of twelve uniform numbers (Irwin–Hall) approximates a normal distribution, and a series computes e^x: without libm the
     // times are equal on every machine.
@@ -53,6 +56,6 @@ package struct SimulatedPlay: Sendable {
       term *= 0.7 * normal / Double(n)
       power += term
     }
-    return min(4 * power, 30)
+    return power
   }
 }

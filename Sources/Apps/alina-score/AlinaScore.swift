@@ -77,19 +77,21 @@ struct Simulate: ParsableCommand {
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @OptionGroup var sounding: SoundOptions
+  @Option(help: ArgumentHelp("The median thinking time, 0.5–30.", valueName: "seconds")) var median = 4.0
   @Option(help: ArgumentHelp("Time without moves after the last game.", valueName: "seconds")) var idle = 0.0
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
   func validate() throws {
     _ = try GameFile.variant(rules)
     guard (1...1_000).contains(games) else { throw ValidationError("--games \(games): 1–1000") }
+    guard (0.5...30).contains(median) else { throw ValidationError("--median \(median): 0.5–30 seconds") }
     guard (0...3_600).contains(idle) else { throw ValidationError("--idle \(idle): 0–3600 seconds") }
   }
 
   func run() throws {
     let variant = try GameFile.variant(rules)
     let rules = try RuleLibrary.load(scoreRules).rules
-    let play = SimulatedPlay(games: games, of: variant, seed: seed, rules: rules, idle: idle)
+    let play = SimulatedPlay(games: games, of: variant, seed: seed, rules: rules, median: median, idle: idle)
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
     try OutputFile.write(wav) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
