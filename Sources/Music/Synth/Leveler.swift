@@ -3,16 +3,16 @@ import ScoreModel
 /// Evens out loudness, so that quiet passages are heard in a room that is not silent: a passage that is 4 dB softer than
 /// another becomes 1 dB softer.
 ///
-/// The gain follows the mean power of the preceding cells of 64 frames: within 5 ms if the sound gets louder, so that a note after
-/// silence is not too loud, and within 0.35 s if it gets softer. docs/pace.md has the loudness and its range in each game.
+/// The gain follows the mean power of the preceding cells of 64 frames: within 3 ms if the sound gets louder, so that a note after
+/// silence is not too loud, and within 0.25 s if it gets softer. docs/pace.md has the loudness and its range in each game.
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The greatest ratio of `reference` to the mean power that still raises the gain: 29.3 dB, where the gain is 22 dB before
+  /// The greatest ratio of `reference` to the mean power that still raises the gain: 33 dB, where the gain is 24.75 dB before
   /// `makeup`.
-  private static let most: Float = 857.7
-  /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −60 dBFS.
-  private static let floor: Float = 0.000_001
+  private static let most: Float = 1_995.3
+  /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −63 dBFS.
+  private static let floor: Float = 0.000_000_501
   /// The gain that is added to all sound, 6 dB, so that evened sound is on average as loud as unchanged sound.
   private static let makeup: Float = 1.995
 
@@ -27,8 +27,8 @@ struct Leveler: ~Copyable {
 
   init(sampleRate: Double) {
     let cells = Float(sampleRate) / Float(Grid.frames)
-    attack = Arithmetic.follow(0.005, rate: cells)
-    release = Arithmetic.follow(0.35, rate: cells)
+    attack = Arithmetic.follow(0.003, rate: cells)
+    release = Arithmetic.follow(0.25, rate: cells)
   }
 
   /// Begins a cell of 64 frames: computes the gain from the cell before.

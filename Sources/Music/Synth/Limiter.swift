@@ -1,17 +1,17 @@
 /// A safety limiter without look-ahead, inactive in normal play.
 ///
 /// The gain follows the peak within about 2 ms and recovers slowly. Until the gain has followed, a curve bends the samples: linear
-/// up to the ceiling, at most 2 dB above it. Gain and curve are smooth, so nothing clicks. Both channels share a gain, so the
+/// up to the ceiling, at most 1.7 dB above it. Gain and curve are smooth, so nothing clicks. Both channels share a gain, so the
 /// stereo image is kept.
 struct Limiter: ~Copyable {
-  /// −3 dBFS: leaves 2 dB for the onset of a peak and 1 dB for peaks between samples.
+  /// −3 dBFS: leaves 1.7 dB for the onset of a peak and 1.3 dB for peaks between samples.
   private let ceiling = Arithmetic.amplitude(decibels: -3)
   /// Milliseconds in which the gain recovers by 60 dB.
   private static let release: Float = 1_500
   /// The gain's time constant in seconds: shorter than an audible attack, longer than a treble period.
   private static let attack: Float = 0.000_8
-  /// The most a sample may exceed the ceiling, as a ratio: 2 dB.
-  private static let headroom: Float = 1.258_925
+  /// The most a sample may exceed the ceiling, as a ratio: 1.7 dB.
+  private static let headroom: Float = 1.216_186
 
   private let keep: Float
   private let follow: Float

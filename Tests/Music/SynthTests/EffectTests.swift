@@ -317,7 +317,7 @@ struct OutputTests {
         return s * Float(0.3 + (amplitude - 0.3) * rise * rise * (3 - 2 * rise) * fall)
       }
       let (l, _) = bench.render(x)
-      #expect(l.allSatisfy { abs($0) <= 0.892 }, "never more than 2 dB over the ceiling")
+      #expect(l.allSatisfy { abs($0) <= 0.862 }, "never more than 1.7 dB over the ceiling")
       #expect(l[24_960..<30_000].allSatisfy { abs($0) <= 0.725 }, "at the ceiling after 16 ms")
       #expect(Array(l[..<24_000]) == Array(x[..<24_000]), "untouched before")
       for frame in stride(from: 23_000, to: 90_000, by: 500) {
