@@ -93,6 +93,11 @@ struct LayoutTests {
     }
   }
 
+  @Test("text has a positive size where a window leaves no room for it", arguments: [-3, 0, 0.01, .nan] as [Double])
+  func noRoom(size: Double) {
+    #expect(TextStyle(size).size > 0)
+  }
+
   @Test("touch targets on a phone are at least 44 points in size and do not overlap")
   func finger() {
     let screen = Samples.screen(leastTarget: 44)

@@ -9,8 +9,9 @@ struct TextStyle: Sendable, Hashable {
   var tracking = 0.0
 
   init(_ size: Double, italic: Bool = false, smallCaps: Bool = false, tracking: Double = 0) {
-    // Round to quarter pixels, so that cached layouts can be used again while a window is resized.
-    self.size = (size * 4).rounded() / 4
+    // Round to quarter pixels, so that cached layouts can be used again while a window is resized. In a window of a few pixels `size` may
+    // be negative, or not a number.
+    self.size = max(0.25, (size * 4).rounded() / 4)
     isItalic = italic
     isSmallCaps = smallCaps
     self.tracking = tracking
