@@ -110,7 +110,7 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The players' names as the window shows them, such as "you". For free play, `x` is the name of free play and `o` is empty.
+  /// The names that the window shows for the players of `record`. For free play, `x` is the name of free play and `o` is empty.
   package var names: (x: String, o: String)
   /// Whether the sampled grand plays the piece.
   package var isGrand: Bool

@@ -89,7 +89,7 @@ package final class Files {
     case .shareSaved(let path): if let record = saved(path) { share(place(of: record)) }
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
-      services.copy(shown.text, screen)
+      services.copy(forOthers(shown).text, screen)
     case .copyText(let text):
       services.copy(text, screen)
     case .shareGame: share(place(of: shown))
@@ -312,15 +312,20 @@ package final class Files {
   /// The page's path while a game is under review.
   private(set) var reviewedPlace = ""
 
-  /// The path of a game's link. The game in the link names the player by the network name instead of "you".
+  /// The path of a game's link.
   private func place(of record: Record) -> String {
     if let play = record.freePlay { return "f/\(play.link)" }
+    return forOthers(record).link.map { "g/\($0)" } ?? ""
+  }
+
+  /// A copy for links and exported files, which names the player by the network name instead of "you".
+  private func forOthers(_ record: Record) -> Record {
     var record = record
     let name = screen.settings.name
     for side in Player.allCases where record[player: side] == "you" {
       record[player: side] = name.isEmpty ? screen.text(.player) : name
     }
-    return record.link.map { "g/\($0)" } ?? ""
+    return record
   }
 
   private func review(_ record: Record, human: Player?) {
@@ -367,9 +372,10 @@ package final class Files {
       screen.say("\(.nothingToKeep)")
       return nil
     }
+    let shared = forOthers(record)
     return Piece(
-      name: isRunning ? name ?? services.timeStamp() : services.timeStamp(), record: record, rules: session.rules,
-      human: isRunning ? session.participants.loneHuman : Library.human(of: record), names: library.names(in: record),
+      name: isRunning ? name ?? services.timeStamp() : services.timeStamp(), record: shared, rules: session.rules,
+      human: isRunning ? session.participants.loneHuman : Library.human(of: record), names: library.names(in: shared),
       isGrand: screen.pianos.playing == .grand,
       a4: screen.settings.a4, isEven: screen.settings.loudness == .even)
   }

@@ -69,6 +69,8 @@ final class Bench: @unchecked Sendable {
     return services
   }
 
+  /// The pieces that the window has given away to be exported or filmed.
+  var given: [Piece] = []
   /// The films that the window has started, each with the function to which the platform reports progress.
   var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
   var pieces: [@Sendable (MakingNews) -> Void] = []
@@ -98,8 +100,13 @@ final class Bench: @unchecked Sendable {
     (provider.names, provider.tree) = (RuleLibrary.names, { RuleLibrary.tree($0) })
     var machine = AppEnvironment(
       services: services, sound: SoundOutput(port), rules: provider,
-      connect: { _, _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
-    machine.film = { _, shape, told in
+      connect: { _, _, _ in connection }, milliseconds: { Int64(self.now * 1_000) },
+      keep: { piece, told in
+        self.given.append(piece)
+        self.pieces.append(told)
+      })
+    machine.film = { piece, shape, told in
+      self.given.append(piece)
       self.films.append((shape, told))
       return { self.stoppedFilms += 1 }
     }

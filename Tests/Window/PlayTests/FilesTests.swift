@@ -49,6 +49,24 @@ struct FilesTests {
     #expect(bench.notices.last == app.screen.text(.needsFFmpeg) && button() == ["Save as video"])
   }
 
+  @Test("an exported piece, a film and a copied game name the player instead of saying “you”", arguments: ["", "Ann"])
+  func playerOfPieces(name: String) throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.screen.settings.name = name
+    app.want(.newGame(GameSetup(x: .human, o: .level(3))))
+    app.want(.play(Cell(4)))
+    app.want(.keepPiece)
+    app.want(.makeFilm)
+    let wanted = name.isEmpty ? "Player" : name
+    #expect(bench.given.map { $0.record[player: .x] } == [wanted, wanted])
+    #expect(bench.given.map { $0.names.x } == [wanted, wanted] && bench.given.allSatisfy { $0.names.o == "Bram" })
+    app.want(.copyGame)
+    #expect(try Record(text: bench.clipboard)[player: .x] == wanted)
+    #expect(bench.given.allSatisfy { $0.human == .x && $0.record[player: .o] == "levels:3" })
+  }
+
   @Test("the games of a tournament are saved as one file, each with its players, times and music")
   func tournamentGames() throws {
     let bench = Bench()
