@@ -151,7 +151,7 @@ struct Launch {
     let icon = Icon.draw(size: 64)
     withExtendedLifetime(icon) { platform.setIcon(icon.bitmap) }
 
-    platform.onPageChange = { now in
+    platform.beforeUpdate = { now in
       log?.turn()
       if isGated {
         audio.allow(upTo: clock.tick)

@@ -33,7 +33,7 @@ package final class SDLPlatform {
   /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
   /// Called at each pass of the event loop with its time in seconds, before the game's update.
-  package var onPageChange: ((_ now: Double) -> Void)?
+  package var beforeUpdate: ((_ now: Double) -> Void)?
 
   private let window: OpaquePointer
   private let renderer: OpaquePointer
@@ -154,7 +154,7 @@ package final class SDLPlatform {
     while true {
       let inputs = takeEvents()
       let now = services.now()
-      onPageChange?(now)
+      beforeUpdate?(now)
       game.update(input: inputs, at: now)
       if game.wantsToQuit { return }
       if game.windowTitle != title {
