@@ -109,7 +109,7 @@ package struct OnlineModel: Sendable, Hashable {
   /// Whether the player may leave the match: the match is over or only watched, or the connection is lost.
   package var mayLeave = false
   /// Seconds left to ask for or accept a rematch; `nil` if a rematch is impossible.
-  package var rematchIn: Int? = 30
+  package var rematchIn: Int?
   package var mayRematch: Bool { rematchIn != nil }
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   package var isCalledOff = false

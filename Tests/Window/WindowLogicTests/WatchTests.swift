@@ -36,6 +36,19 @@ extension TableTests {
       watcher.log(.rematch(next: next), .o, you: nil).contains(.command(.watch(next, code: "ABC234"))))
   }
 
+  @Test("spectators of a finished match are shown no time for a rematch")
+  func noRematch() throws {
+    var watcher = TestWindow()
+    watcher.want(.connect(address: "127.0.0.1:4664"))
+    watcher.online()
+    watcher.want(.watch(id: TestWindow.m.rawValue))
+    watcher.start(you: nil)
+    watcher.log(.resign, .o, you: nil)
+    watcher.log(.end(.win(.x), .resign, ratings: nil), you: nil)
+    let model = try #require(watcher.state.online(at: watcher.now, client: 0))
+    #expect(model.you == nil && model.rematchIn == nil)
+  }
+
   @Test("late messages do not bring a match that is no longer watched back to the board")
   func unwatched() throws {
     let m = TestWindow.m
