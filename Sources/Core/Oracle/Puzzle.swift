@@ -38,12 +38,8 @@ package struct Puzzle: Sendable, Hashable {
     goal = worth.value == .win ? .win(moves: (worth.distance + 1) / 2) : .hold
   }
 
-  /// A hash of the position, to recognise a puzzle: FNV-1a of the game and its notation.
-  package var key: UInt64 {
-    "\(state.variant.rawValue) \(state.notation)".utf8.reduce(0xCBF2_9CE4_8422_2325) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-    }
-  }
+  /// A hash of the game and the position, to recognise a puzzle.
+  package var key: UInt64 { fnv1a("\(state.variant.rawValue) \(state.notation)".utf8) }
 
   /// A random puzzle of a kind.
   package init(of kind: Kind, using random: inout SplitMix64) {
