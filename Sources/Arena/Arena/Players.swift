@@ -175,7 +175,8 @@ final class Players: @unchecked Sendable {
       if let engine = engines.first(where: { $0.isSecond == isSecond }) { return engine.client }
       let client = players.lendEngine(number)
       engines.append((number, isSecond, client))
-      if let core { client.pin(toCore: core) }
+      // The thread that used the engine before may have bound it to its own processor.
+      client.pin(toCore: core)
       return client
     }
 

@@ -60,8 +60,9 @@ package enum EngineGuard {
     // Close the guard's copies of the pipes: the arena notices that the engine has closed a pipe only if no copy is open.
     close(0)
     close(1)
-    // The arena sends the guard only one kind of message: the number of a processor for the engine, as digits and a newline.
-    var (byte, core) = (UInt8(0), 0)
+    // The arena sends the guard only one kind of message: the number of a processor for the engine, as digits and a newline. Without
+    // digits the engine may use the same processors as the arena.
+    var (byte, core) = (UInt8(0), nil as Int?)
     var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
       guard poll(&items, 2, -1) > 0 else { continue }
@@ -79,13 +80,18 @@ package enum EngineGuard {
       guard items[1].revents != 0 else { continue }
       let count = read(3, &byte, 1)
       if count == 0 || (count < 0 && errno != EINTR) { killAll() }
-      if count == 1, (0x30...0x39).contains(byte), core < 1024 {
-        core = core * 10 + Int(byte - 0x30)
+      if count == 1, (0x30...0x39).contains(byte), core ?? 0 < 1024 {
+        core = (core ?? 0) * 10 + Int(byte - 0x30)
       } else if count == 1 {
-        _ = alina_stay_on(engine, Int32(core))
-        core = 0
+        if let core { _ = alina_stay_on(engine, Int32(core)) } else { release(engine) }
+        core = nil
       }
     }
+  }
+
+  /// Lets all threads of the engine run on the processors of the arena's main thread.
+  private static func release(_ engine: pid_t) {
+    for thread in numbers(in: "/proc/\(engine)/task") { _ = alina_run_as(thread, getppid()) }
   }
 
   private static func report(_ text: String) {

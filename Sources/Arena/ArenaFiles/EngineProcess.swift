@@ -116,7 +116,9 @@ package final class EngineProcess {
       if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
         throw ArenaError.resourceExhausted("processes for an engine: \(reason)")
       }
-      throw ArenaError("\(launch.log ?? "the guard of engines"): \(reason)")
+      // `posix_spawn` does not say which of the two files is at fault.
+      let log = launch.log.flatMap { access(launch.guardExecutable, X_OK) == 0 ? $0 : nil }
+      throw ArenaError("\(log ?? launch.guardExecutable): \(reason)")
     }
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
     tick.begin()
@@ -220,9 +222,9 @@ package final class EngineProcess {
     }
   }
 
-  /// Makes the engine's main thread run on one processor only.
-  package func pin(toCore core: Int) {
-    let bytes = Array("\(core)\n".utf8)
+  /// Makes the engine's main thread run on one processor only, or all its threads on those of the arena's main thread.
+  package func pin(toCore core: Int?) {
+    let bytes = Array("\(core.map(String.init) ?? "")\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 

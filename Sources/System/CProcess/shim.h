@@ -35,6 +35,13 @@ static inline int alina_stay_on(int thread, int core) {
   return (int)syscall(SYS_sched_setaffinity, thread, sizeof mask, mask);
 }
 
+/* Lets a thread run on the processors on which another thread may run. */
+static inline int alina_run_as(int thread, int other) {
+  unsigned long mask[1024 / (8 * sizeof(long))] = {0};
+  if (syscall(SYS_sched_getaffinity, other, sizeof mask, mask) < 0) return -1;
+  return (int)syscall(SYS_sched_setaffinity, thread, sizeof mask, mask);
+}
+
 /* Compresses blocks of 64 bytes into a SHA-256 state with the processor's SHA instructions; returns 0 if the processor has none. */
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -166,8 +166,8 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Makes the engine run on one processor, also after restarts.
-  func pin(toCore core: Int) {
+  /// Makes the engine run on one processor, also after restarts, or on any.
+  func pin(toCore core: Int?) {
     self.core = core
     process?.pin(toCore: core)
   }

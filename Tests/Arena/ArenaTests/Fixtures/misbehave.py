@@ -83,6 +83,8 @@ while True:
         turns += 1
         if mode == "told":
             note(line)
+        if mode == "processors":
+            note(f"{len(os.sched_getaffinity(0))}\n")
         if mode == "together":
             # Waits before its first move until a second instance of this engine thinks, too.
             if turns == 1:
