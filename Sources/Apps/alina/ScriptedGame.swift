@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Play
 import SDLPlatform
 import ScoreModel
@@ -57,9 +57,8 @@ final class ScriptedGame: PlatformGame {
     let screen = app.screen
     let say = { (line: String, isSpoken: Bool) in
       if prints {
-        print(line)
-        // Flush, so that a reader of the pipe gets the line at once.
-        fflush(nil)
+        // Not `print`, whose buffer only `fflush(nil)` could empty here: that waits for all streams, and libspeechd may hold one for long.
+        try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
       }
       if isSpoken { speaker?.add(line) }
     }

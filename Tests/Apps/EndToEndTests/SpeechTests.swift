@@ -9,18 +9,24 @@ struct SpeechTests {
   private static let source = """
     #include <stdio.h>
     #include <stdlib.h>
+    #include <unistd.h>
     static char language[16];
     void *spd_open(const char *client, const char *connection, const char *user, int mode) { return language; }
     int spd_set_language(void *c, const char *name) { return snprintf(language, sizeof language, "%s", name) < 0; }
     int spd_say(void *c, int priority, const char *text) {
       FILE *file = fopen(getenv("SAID"), "a");
       fprintf(file, "%s %d %s\\n", language, priority, text);
-      return fclose(file);
+      fclose(file);
+      // Waits for an answer that never comes, as the real library does if speech-dispatcher hangs.
+      int ends[2];
+      return getenv("HANGS") && pipe(ends) == 0 ? fgetc(fdopen(ends[0], "r")) : 0;
     }
     """
 
   /// A window that uses the library, and the lines that it has spoken.
-  private func window(_ arguments: [String]) throws -> (desk: WindowProgram, said: () -> [String]) {
+  private func window(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) throws -> (desk: WindowProgram, said: () -> [String]) {
     let folder = try WindowProgram.newFolder()
     let (source, said) = (folder.appendingPathComponent("speech.c"), folder.appendingPathComponent("said"))
     try Data(SpeechTests.source.utf8).write(to: source)
@@ -28,7 +34,7 @@ struct SpeechTests {
       "gcc", "-shared", "-fPIC", "-o", folder.appendingPathComponent("libspeechd.so.2").path, source.path)
     let desk = try WindowProgram(
       ["--level", "1", "--reply", "immediate"] + arguments,
-      environment: ["LD_LIBRARY_PATH": folder.path, "SAID": said.path], folder: folder)
+      environment: environment.merging(["LD_LIBRARY_PATH": folder.path, "SAID": said.path]) { $1 }, folder: folder)
     return (
       desk,
       { ((try? String(contentsOf: said, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init) }
@@ -44,6 +50,17 @@ struct SpeechTests {
     }
     #expect(try desk.quit() == 0)
     #expect(desk.complaints == "")
+  }
+
+  @Test func `If speech-dispatcher hangs, the window goes on without speech`() throws {
+    let (desk, said) = try window(["--speak"], environment: ["HANGS": "1"])
+    try desk.click("b2")
+    try waitFor(seconds: 20, "a spoken text") { said().isEmpty ? nil : () }
+    let before = desk.spoken.count
+    try desk.press("t")
+    try waitFor(seconds: 20, "an answer") { desk.spoken.count > before ? () : nil }
+    #expect(said().count == 1)
+    #expect(try desk.quit() == 0)
   }
 
   @Test func `Without the setting only answers to the player's questions are spoken`() throws {
