@@ -221,6 +221,12 @@ import TicTacToe
     let screen = try playing(1_280, 720)
     screen.handle([], at: 2)
     #expect(screen.context.statusText().detail == "Place 2 · points: 54")
+    // An aborted game may have paused the player.
+    screen.model.online = OnlineModel(you: .x)
+    screen.model.tournament?.row.status = .paused
+    screen.model.game.finish(GameEnd(outcome: nil, termination: .abandoned))
+    screen.handle([], at: 3)
+    #expect(screen.context.statusText().detail == "no first move was made in time · Place 2 · points: 54 · paused")
     try press(.tournament, screen)
     #expect(screen.currentScene == .tournament)
   }

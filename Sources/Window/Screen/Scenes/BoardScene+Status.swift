@@ -118,8 +118,8 @@ extension ViewContext {
       return (text(winner == side ? .youWin : .youLose), why, true)
     case .draw: return (text(.draw), why, true)
     case nil:
-      let why = model.online.map { text($0.isCalledOff ? .wasCalledOff : .nobodyBegan) } ?? ""
-      return (text(.abandoned), why, true)
+      let abort = model.online.map { text($0.isCalledOff ? .wasCalledOff : .nobodyBegan) }
+      return (text(.abandoned), [abort, next].compactMap { $0 }.joined(separator: " · "), true)
     }
   }
 }
