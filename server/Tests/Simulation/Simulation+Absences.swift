@@ -38,6 +38,14 @@ extension Simulation {
     queue.set(.comeBack(i), at: returns)
   }
 
+  /// Ends a player's program without a word to the server, as a browser does when its page is loaded again.
+  mutating func reload(_ i: Int) {
+    count("reload")
+    clients[i].isAbsent = true
+    lose(i)
+    queue.set(.comeBack(i), at: now + 50 + Int64(random.below(400)))
+  }
+
   /// For a client that must not reconnect: the player ends the program, and starts it again a minute later.
   mutating func giveUp(_ i: Int) {
     clients[i].isAbsent = true

@@ -154,7 +154,7 @@ extension Simulation {
   }
 
   mutating func idle(_ i: Int) {
-    if options.hasTournament, random.below(2) == 0 { return takePart(i) }
+    if options.hasTournament, options.reload != nil || random.below(2) == 0 { return takePart(i) }
     let isNamed = clients[i].model.welcome?.you.guest == false
     switch random.below(20) {
     case 0..<8:

@@ -50,6 +50,7 @@ extension Simulation {
       checker.faults.append("the tournament is lost")
       return
     }
+    tally["tournament entrants"] = found.entrants.count
     var rows: [Int64: TournamentRow] = [:]
     for m in store.ends {
       guard let log = store.logs[m], log.state.terms.tournament == code, let x = log.record.x, let o = log.record.o,
@@ -74,12 +75,12 @@ extension Simulation {
 
   /// The nodes and clients whose table differs from the store's.
   private func staleTables(_ found: Tournament) -> [String] {
-    let code = found.record.code
+    let (code, rows) = (found.record.code, found.ranked.map(\.row))
     let stale = nodes.filter { $0.lobby?.tournaments[code]?.known.map { $0.entrants != found.entrants } ?? false }
     let unaware = clients.indices.filter { i in
       let model = clients[i].model
       guard clients[i].connection != nil, model.welcome != nil, let view = model.tournament else { return false }
-      return view.code == code && view.table != found.ranked.map(\.row)
+      return view.code == code && view.table != rows
     }
     return stale.map { "tournament: \($0.name) has another table" }
       + unaware.map { "tournament: client \($0) shows another table" }

@@ -133,6 +133,23 @@ private struct Results: Sendable {
     }
   }
 
+  @Test(arguments: runsAll ? [1, 3] : [1])
+  func `if all 512 players of a tournament reload within a second, all play on and every game counts once`(
+    nodes: Int
+  ) throws {
+    var options = Simulation.Options()
+    (options.nodes, options.clients, options.hasTournament) = (nodes, Tournament.mostEntrants, true)
+    (options.crashes, options.cuts, options.oldClients) = (false, false, false)
+    (options.duration, options.reload) = (30_000, 15_000)
+    var world = Simulation(seed: 1, options)
+    #expect(try world.run() == [])
+    let tally = world.tally
+    print("\(nodes) nodes: \(tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+    #expect(tally["reload"] == options.clients && tally["tournament entrants"] == options.clients)
+    #expect(world.clients.allSatisfy { $0.connection != nil && $0.model.welcome != nil })
+    #expect(tally["tournament game", default: 0] > options.clients / 2)
+  }
+
   @Test func `the checks detect a tournament game whose end does not change its players' points`() throws {
     let isNoticed = try (1...10 as ClosedRange<UInt64>).contains { seed in
       var options = SimulationTests.tournament(seed, nodes: 1)
