@@ -49,7 +49,7 @@ import TicTacToe
     return Set(try Child.run(["python3", program, file, code]).out.split(separator: "\n").map(String.init))
   }
 
-  @Test(arguments: [Variant.classic, .infinite])
+  @Test(arguments: Variant.allCases)
   func `the table of a tournament is the one that a script makes from the exported logs, also if the server is killed`(
     rules: Variant
   ) async throws {
