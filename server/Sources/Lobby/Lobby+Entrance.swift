@@ -47,15 +47,31 @@ extension Lobby {
     } else if let known = hello.token {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
-      // The guest name that the client prefers. If another account has the name, the guest gets a random one. Every name has the prefix
-      // `guest-`.
-      let liked = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
+      // The guest name that the client prefers. If another account has the name, the guest gets it with a number, or else a random name.
+      // Every name has the prefix `guest-`.
+      let liked = hello.guest.map(Lobby.guestName) ?? ""
+      let numbered = liked.isEmpty ? [] : [liked] + (2...5).map { "\(liked.prefix(11))-\($0)" }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
-        names: ([liked].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
+        names: (numbered + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
         session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     }
     ask(.login(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
+  }
+
+  /// The name, at most 13 characters long, for a guest who would like to have the name `wish`: spaces become hyphens, letters lose their
+  /// accents, and other characters are left out.
+  private static func guestName(_ wish: String) -> String {
+    let words = wish.split(separator: " ").map { word in
+      word.unicodeScalars.map { scalar in
+        if isToken(String(scalar), 1...1) { return String(scalar) }
+        // An accented letter has a name such as LATIN SMALL LETTER E WITH ACUTE.
+        let parts = scalar.properties.name?.split(separator: " ") ?? []
+        guard parts.count > 4, parts[0] == "LATIN", parts[2] == "LETTER", parts[3].utf8.count == 1 else { return "" }
+        return parts[1] == "SMALL" ? parts[3].lowercased() : String(parts[3])
+      }.joined()
+    }
+    return String(words.joined(separator: "-").prefix(13))
   }
 
   private mutating func entered(
