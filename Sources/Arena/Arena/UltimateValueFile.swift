@@ -8,8 +8,15 @@ package enum UltimateValueFile {
 
   package static func load() throws(ArenaError) -> UltimateValue {
     let path = try found()
-    guard let value = UltimateValue(bytes: try readFile(path, limit: UltimateValue.byteCount)) else {
-      throw ArenaError("\(path) has no values of Ultimate; alina-arena train-ultimate writes such a file")
+    let bytes = try readFile(path, limit: UltimateValue.byteCount)
+    guard let value = UltimateValue(bytes: bytes) else {
+      let mark = UltimateValue.mark.dropLast()
+      let start = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      let fault =
+        start == mark
+        ? "has \(bytes.count) bytes; allowed: \(UltimateValue.byteCount)"
+        : "begins with \(quoted(start, limit: mark.count)); allowed: '\(mark)'"
+      throw ArenaError("\(path) \(fault), as alina-arena train-ultimate writes it")
     }
     return value
   }

@@ -5,7 +5,7 @@ import TicTacToe
 /// One of the six levels that users choose from, for Ultimate.
 ///
 /// A level searches a tree. The lower levels sometimes overlook what people overlook: they see only the board they play in, not the
-/// board to which their move sends the other side. Each level scores 81–85 % against the level below over 1,000 games
+/// board to which their move sends the other side. Each level scores 80–85 % against the level below over 1,000 games
 /// (docs/performance.md). There is no exact value: Ultimate is not solved.
 package struct UltimateLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
@@ -25,8 +25,8 @@ package struct UltimateLevel: NumberedLevel {
     UltimateLevel(number: 2, simulations: 115, narrowMoves: 17, hastyMoves: 2, needsValue: false),
     UltimateLevel(number: 3, simulations: 440, narrowMoves: 6, hastyMoves: 3, needsValue: false),
     UltimateLevel(number: 4, simulations: 1800, narrowMoves: 3, hastyMoves: 2, needsValue: false),
-    UltimateLevel(number: 5, simulations: 195, narrowMoves: 2, hastyMoves: 4, needsValue: true),
-    UltimateLevel(number: 6, simulations: 800, narrowMoves: 0, hastyMoves: 0, needsValue: true),
+    UltimateLevel(number: 5, simulations: 120, narrowMoves: 2, hastyMoves: 4, needsValue: true),
+    UltimateLevel(number: 6, simulations: 500, narrowMoves: 0, hastyMoves: 0, needsValue: true),
   ]
 
   /// Chooses a move of a live state.

@@ -2,22 +2,28 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Trains the weights of `UltimateValue` by self-play.
+/// Trains the weights of `UltimateValue` by self-play: first the tables in games without a search, then tables and net in rounds of
+/// games of the search (`trainNet`).
 ///
-/// Each game starts with random moves and continues with the move after which the other side's value is least, sometimes with a
+/// Each game of the first part starts with random moves and continues with the move after which the other side's value is least, sometimes with a
 /// random move. Each position's value then moves towards its target: a mean of the later values and the result, weighted less with
 /// each ply. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
-/// seed and number of games give the same weights on every machine.
+/// seed and numbers of games give the same weights on every machine.
 package struct UltimateTraining {
-  /// The seed and number of games that produced the shipped weights.
+  /// The seed and the number of games of the first part that produced the shipped weights.
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
 
-  private var weights = [Float](repeating: 0, count: UltimateValue.weightCount)
+  /// The weights of the tables.
+  var weights = [Float](repeating: 0, count: UltimateValue.tableWeightCount)
+  /// The weights of the net; `nil` before the first round, when the net's output is 0.
+  var fitting: UltimateFitting?
+  /// The number of rounds so far.
+  var rounds = 0
   /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
   private let places = UltimateValue.boardPlaces()
   private let boardClasses: [UInt8]
   private let keys: [Int32]
-  private let seed: UInt64
+  let seed: UInt64
   private let total: Int
   package private(set) var gamesPlayed = 0
   /// The sum and number of squared errors since the last `takeError`.
@@ -47,16 +53,17 @@ package struct UltimateTraining {
   /// The learning rates of the first and the last game.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)
 
-  /// - Parameter games: The number of games, over which the learning rate decreases.
+  /// - Parameter games: The number of games of the first part, over which the learning rate decreases.
   package init(seed: UInt64, games: Int) {
     (self.seed, total) = (seed, games)
     boardClasses = (0..<Position.keyCount).map { UltimateValue.boardClass(of: Position(ternaryKey: $0)) }
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
 
-  /// The current weights, in units of 1/`UltimateValue.scale` and rounded.
+  /// The current weights as integers, in the order of a weights file.
   package var rounded: [Int16] {
-    weights.map { Int16(max(-32_767, min(32_767, ($0 * Float(UltimateValue.scale)).rounded()))) }
+    weights.map { UltimateValue.rounded($0, scale: UltimateValue.scale) }
+      + (fitting?.rounded ?? [Int16](repeating: 0, count: UltimateNet.weightCount))
   }
 
   /// The root mean square of the values' differences from their targets since the last call.
@@ -81,7 +88,8 @@ package struct UltimateTraining {
     var outcome: Outcome?
     while outcome == nil {
       let features = features(of: state)
-      var step = Step(features: features, value: value(features), best: -2, isExploring: false)
+      var step = Step(
+        features: features, value: UltimateTraining.value(ofSum: sum(features)), best: -2, isExploring: false)
       let moves = Ultimate.moves(state)
       var chosen = Cell(0)
       for cell in moves {
@@ -107,7 +115,7 @@ package struct UltimateTraining {
     switch after.mark(cell) {
     case .win: return 1
     case .draw: return 0
-    case nil: return -value(features(of: after))
+    case nil: return -UltimateTraining.value(ofSum: sum(features(of: after)))
     }
   }
 
@@ -118,32 +126,44 @@ package struct UltimateTraining {
     for step in steps.reversed() {
       if step.isExploring { aim = step.best }
       let error = aim - step.value
-      errors = (errors.sum + Double(error * error), errors.count + 1)
-      // The gradient of the log-likelihood by each weight is the error of the win probability, half of `error`.
-      for index in 0..<step.features.count { weights[Int(step.features.places[index])] += rate * error / 2 }
+      learn(step.features, error: error, rate: rate)
       aim = -((1 - UltimateTraining.lambda) * step.value + UltimateTraining.lambda * aim)
     }
   }
 
-  /// The value of a position for the side to move, with the current weights.
-  func value(_ features: Features) -> Float {
+  /// Moves the tables' weights of a position towards its aim.
+  mutating func learn(_ features: Features, error: Float, rate: Float) {
+    errors = (errors.sum + Double(error * error), errors.count + 1)
+    // The gradient of the log-likelihood by each weight is the error of the win probability, half of `error`.
+    for index in 0..<features.count { weights[Int(features.places[index])] += rate * error / 2 }
+  }
+
+  /// The log-odds of a position by the tables.
+  func sum(_ features: Features) -> Float {
     var sum: Float = 0
     for index in 0..<features.count { sum += weights[Int(features.places[index])] }
-    return UltimateValue.tanhHalf(max(-8, min(8, sum)))
+    return sum
+  }
+
+  static func value(ofSum sum: Float) -> Float { UltimateValue.tanhHalf(max(-8, min(8, sum))) }
+
+  /// By board, its status for the side to move.
+  func statuses(of state: Ultimate.State) -> InlineArray<9, Int> {
+    InlineArray { Int(boardClasses[key(of: $0, in: state)]) }
+  }
+
+  /// The base-3 key of a board with the marks of the side to move as X's.
+  private func key(of board: Int, in state: Ultimate.State) -> Int {
+    let position = state.position(on: board)
+    return Int(keys[Int(position[state.turn].rawValue)] + 2 * keys[Int(position[state.turn.opponent].rawValue)])
   }
 
   func features(of state: Ultimate.State) -> Features {
     var result = Features()
-    var classes = InlineArray<9, Int>(repeating: 0)
-    let isX = state.turn == .x
-    for board in Square.all {
-      let position = state.position(on: board.index)
-      let (mine, theirs) = isX ? (position.x, position.o) : (position.o, position.x)
-      let key = Int(keys[Int(mine.rawValue)] + 2 * keys[Int(theirs.rawValue)])
-      classes[board.index] = Int(boardClasses[key])
-      guard !state.closed.contains(board) else { continue }
+    let classes = statuses(of: state)
+    for board in Square.all where !state.closed.contains(board) {
       let extra = state.openTargets.contains(board) ? Int32(UltimateValue.boardWeightCount / 2) : 0
-      result.places[result.count] = places[board.index * Position.keyCount + key] + extra
+      result.places[result.count] = places[board.index * Position.keyCount + key(of: board.index, in: state)] + extra
       result.count += 1
     }
     for line in 0..<8 {

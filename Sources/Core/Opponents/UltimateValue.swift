@@ -3,18 +3,21 @@ import TicTacToe
 
 /// The value function of the top level of Ultimate: weights trained by `alina-arena train-ultimate` in self-play.
 ///
-/// A state's value is a sum of table look-ups, mapped to −1…1: one per board (its marks, its place, and whether the side to move may
-/// play there) and one per line of three boards (the status of each), all from the view of the side to move. Places that are images
-/// of each other under a symmetry share their weights. Only `init` writes the memory, so threads can share it.
+/// A state's value is a sum of table look-ups and the output of a net (`UltimateNet`), mapped to −1…1. There is one look-up per board (its
+/// marks, its place, and whether the side to move may play there) and one per line of three boards (the status of each), all from the
+/// view of the side to move. Places that are images of each other under a symmetry share their weights. Only `init` writes the memory, so
+/// threads can share it.
 package final class UltimateValue: @unchecked Sendable {
   /// The number of board weights, one for each [the side to move may play there, or not][corner, edge, centre][base-3 key].
   package static let boardWeightCount = 2 * 3 * Position.keyCount
   /// The number of line weights, one for each [along the rim, through edges and the centre, diagonal][statuses of the three boards].
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
-  /// The number of all weights; the weights of boards come first.
-  package static let weightCount = boardWeightCount + lineWeightCount
-  /// The size of a weight that adds 1 to the log-odds of a win (ln of its chance over the chance of a loss).
-  package static let scale = 2048
+  /// The number of the weights in tables; the weights of boards come first.
+  static let tableWeightCount = boardWeightCount + lineWeightCount
+  /// The number of all weights; the net's weights come last.
+  package static let weightCount = tableWeightCount + UltimateNet.weightCount
+  /// The size of a table's weight that adds 1 to the log-odds of a win (ln of its chance over the chance of a loss).
+  package static let scale = 256
 
   /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.
   package static let statusCount = 19
@@ -30,29 +33,38 @@ package final class UltimateValue: @unchecked Sendable {
   let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask of cells, the base-3 key of a board with X's marks in these cells.
   let keys: UnsafeMutablePointer<Int32>
-  /// The values of sums of weights, in steps of sixteen units of a sum; `value(ofSum:)` reads them.
+  private let net: UltimateNet
+  /// The values of sums of weights; `value(ofSum:)` reads them.
   private let valueTable: UnsafeMutablePointer<Float>
   /// The bound to which sums are clamped: ±8 in the log-odds, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
 
-  /// The first bytes of a weights file.
-  private static let mark = Array("alina-ultimate-1".utf8)
+  /// The first line of a weights file: the version and the numbers of weights of boards, lines and net (inputs × units).
+  package static var mark: String {
+    "alina-ultimate-2 \(boardWeightCount) \(lineWeightCount) \(UltimateNet.inputCount)x\(UltimateNet.unitCount)\n"
+  }
   /// The size of a weights file: the mark, then the weights as little-endian 16-bit integers.
-  package static var byteCount: Int { mark.count + 2 * weightCount }
+  package static var byteCount: Int { mark.utf8.count + 2 * weightCount }
 
   /// Reads a weights file; `nil` unless it has `byteCount` bytes and begins with the mark.
   package convenience init?(bytes: [UInt8]) {
-    guard bytes.count == UltimateValue.byteCount, bytes.starts(with: UltimateValue.mark) else { return nil }
+    let mark = UltimateValue.mark.utf8
+    guard bytes.count == UltimateValue.byteCount, bytes.starts(with: mark) else { return nil }
     self.init(
       weights: (0..<UltimateValue.weightCount).map {
-        let place = UltimateValue.mark.count + 2 * $0
+        let place = mark.count + 2 * $0
         return Int16(bitPattern: UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8)
       })
   }
 
   /// The bytes of a weights file, as `init(bytes:)` reads them.
   package static func bytes(of weights: [Int16]) -> [UInt8] {
-    mark + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    Array(mark.utf8) + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+  }
+
+  /// A weight for a weights file.
+  static func rounded(_ weight: Float, scale: Int) -> Int16 {
+    Int16(max(-32_767, min(32_767, (weight * Float(scale)).rounded())))
   }
 
   /// Expands the weights, which boards and lines that are images of each other share, to tables with an entry for each board and line.
@@ -61,11 +73,12 @@ package final class UltimateValue: @unchecked Sendable {
     precondition(weights.count == UltimateValue.weightCount, "\(weights.count) numbers")
     let cells = Position.keyCount
     let lineSize = UltimateValue.lineWeightCount / 3
+    net = UltimateNet(weights: Array(weights[UltimateValue.tableWeightCount...]))
     boards = .allocate(capacity: 2 * 9 * cells)
     lines = .allocate(capacity: 8 * lineSize)
     boardClasses = .allocate(capacity: cells)
     keys = .allocate(capacity: 512)
-    valueTable = .allocate(capacity: 2 * Int(UltimateValue.bound) / 16 + 1)
+    valueTable = .allocate(capacity: 2 * Int(UltimateValue.bound) + 1)
     for (index, place) in UltimateValue.boardPlaces().enumerated() {
       boards[index] = weights[Int(place)]
       boards[9 * cells + index] = weights[3 * cells + Int(place)]
@@ -78,8 +91,8 @@ package final class UltimateValue: @unchecked Sendable {
     }
     for key in 0..<cells { boardClasses[key] = UltimateValue.boardClass(of: Position(ternaryKey: key)) }
     for mask in 0..<512 { keys[mask] = Int32(Position(x: SquareSet(rawValue: UInt16(mask)), o: []).ternaryKey) }
-    for step in 0...(2 * Int(UltimateValue.bound) / 16) {
-      let odds = Float(step * 16 - Int(UltimateValue.bound)) / Float(UltimateValue.scale)
+    for step in 0...(2 * Int(UltimateValue.bound)) {
+      let odds = Float(step - Int(UltimateValue.bound)) / Float(UltimateValue.scale)
       valueTable[step] = UltimateValue.tanhHalf(odds)
     }
   }
@@ -104,7 +117,7 @@ package final class UltimateValue: @unchecked Sendable {
   @inline(__always)
   func value(ofSum sum: Int32) -> Float {
     let bound = UltimateValue.bound
-    return valueTable[Int(truncatingIfNeeded: (max(-bound, min(bound, sum)) &+ bound) &>> 4)]
+    return valueTable[Int(truncatingIfNeeded: max(-bound, min(bound, sum)) &+ bound)]
   }
 
   /// The status of a board, seen by the side whose marks are stored as X's: `won`, `lost` or `drawn`; for an open board 4 times this
@@ -158,25 +171,30 @@ extension UltimateValue {
 extension UltimateValue {
   /// Evaluates every move of a live state for the side that makes it, in the order of the set.
   ///
-  /// Sums the weights of the position once. For each move, adds only the changes: those of one board, of the lines through this
-  /// board, and of the boards open to the other side.
+  /// Sums the weights of the position once, for the tables and for the net's neurons. For each move, adds only the changes: those of one
+  /// board, of the lines through this board, and of the boards open to the other side.
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount
     // `mine` and `key` are from the view of the side that moves after the evaluated move.
     let isX = state.turn == .x
-    var (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
+    let (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
     var key = InlineArray<9, Int32>(repeating: 0)
     var plain = InlineArray<9, Int32>(repeating: 0)
     var extra = InlineArray<9, Int32>(repeating: 0)
     var classes = InlineArray<9, Int32>(repeating: 0)
     var (sum, extras): (Int32, Int32) = (0, 0)
+    // The sums of the net's neurons, without the input for the boards in which to play.
+    var sums = net.start()
+    var open: UInt128 = 0
     for board in 0..<9 {
-      let (a, b) = (Int(truncatingIfNeeded: mine) & 0x1FF, Int(truncatingIfNeeded: theirs) & 0x1FF)
-      (mine, theirs) = (mine &>> 9, theirs &>> 9)
-      let k = keys[a] &+ 2 &* keys[b]
+      let cells: UInt128 = 0x1FF &<< UInt128(9 &* board)
+      let (a, b) = ((mine & cells) &>> UInt128(9 &* board), (theirs & cells) &>> UInt128(9 &* board))
+      let k = keys[Int(truncatingIfNeeded: a)] &+ 2 &* keys[Int(truncatingIfNeeded: b)]
+      let status = boardClasses[Int(k)]
       key[unchecked: board] = k
-      classes[unchecked: board] = Int32(boardClasses[Int(k)])
+      classes[unchecked: board] = Int32(status)
+      net.add(UltimateNet.input(board: board, status: Int(status)), to: &sums)
       if state.closed.rawValue &>> UInt16(board) & 1 == 0 {
         let low = Int32(boards[board &* size &+ Int(k)])
         let high = Int32(boards[(9 &+ board) &* size &+ Int(k)]) &- low
@@ -184,15 +202,19 @@ extension UltimateValue {
         extra[unchecked: board] = high
         sum &+= low
         extras &+= high
+        open |= cells
       }
     }
     for line in 0..<8 { sum &+= lineWeight(line, classes) }
+    net.add(marks: MoveSet(rawValue: mine & open), side: 0, to: &sums)
+    net.add(marks: MoveSet(rawValue: theirs & open), side: 1, to: &sums)
     var place = 0
     for cell in moves {
       let (board, target) = Int(cell.rawValue).quotientAndRemainder(dividingBy: 9)
       let k = Int(key[unchecked: board] &+ 2 &* keys[1 &<< target])
       let old = classes[unchecked: board]
       let new = Int32(boardClasses[k])
+      var after = sums
       var total = sum &- plain[unchecked: board]
       var rest = extras &- extra[unchecked: board]
       var high: Int32 = 0
@@ -202,24 +224,34 @@ extension UltimateValue {
         total &+= low
         rest &+= high
       }
-      if target == board {
-        total &+= new < Int32(UltimateValue.won) ? high : rest
-      } else if state.closed.rawValue &>> UInt16(target) & 1 == 1 {
-        total &+= rest
+      let status = target == board ? new : classes[unchecked: target]
+      if status < Int32(UltimateValue.won) {
+        total &+= target == board ? high : extra[unchecked: target]
+        net.add(UltimateNet.input(target: target, status: Int(status)), to: &after)
       } else {
-        total &+= extra[unchecked: target]
+        total &+= rest
+        net.add(UltimateNet.free, to: &after)
       }
       if new != old {
-        var after = classes
-        after[unchecked: board] = new
+        var changed = classes
+        changed[unchecked: board] = new
         var lines = UltimateValue.linesThrough[board]
         while lines != 0 {
           let line = lines.trailingZeroBitCount
-          total &+= lineWeight(line, after) &- lineWeight(line, classes)
+          total &+= lineWeight(line, changed) &- lineWeight(line, classes)
           lines &= lines &- 1
         }
+        net.add(UltimateNet.input(board: board, status: Int(new)), to: &after)
+        net.subtract(UltimateNet.input(board: board, status: Int(old)), from: &after)
       }
-      values[place] = -value(ofSum: total)
+      if new < Int32(UltimateValue.won) {
+        net.add(UltimateNet.input(side: 1, cell: Int(cell.rawValue)), to: &after)
+      } else {
+        let cells: UInt128 = 0x1FF &<< UInt128(9 &* board)
+        net.subtract(marks: MoveSet(rawValue: mine & cells), side: 0, from: &after)
+        net.subtract(marks: MoveSet(rawValue: theirs & cells), side: 1, from: &after)
+      }
+      values[place] = -value(ofSum: total &+ net.output(after))
       place &+= 1
     }
   }

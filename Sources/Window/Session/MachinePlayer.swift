@@ -70,7 +70,7 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// Simulations for a move of the top level in Ultimate (level 6 of the arena makes 800). They take a tenth of a second, in a browser most
+  /// Simulations for a move of the top level in Ultimate (level 6 of the arena makes 500). They take a tenth of a second, in a browser most
   /// of a second: less than the music takes for a move.
   private static let simulations = 200_000
   /// Simulations of one step: they take about 8 ms in a browser.

@@ -138,7 +138,7 @@ import TicTacToe
   @Test func `the window's top level and a review agree with the proof in 97 of 100 late positions`() throws {
     let known = try UltimateValueFile.load()
     let goal = amount("ALINA_PROVED_POSITIONS", quick: 20, all: 1000)
-    // The top level of the window and of the page searches this many simulations (docs/arena.md); `levels:6` searches 800.
+    // The top level of the window and of the page searches this many simulations (docs/arena.md); `levels:6` searches 500.
     let simulations = 200_000
     var review = UltimateReview(Game(from: VariantState(startOf: .ultimate)), value: known, simulations: 10_000)
     var (index, proved, held, agreed) = (0, 0, 0, 0)
@@ -382,6 +382,27 @@ import TicTacToe
         #expect(refused.err.split(separator: "\n").count == 1)
       }
       #expect(try String(contentsOfFile: path, encoding: .utf8) == changed)
+    }
+  }
+
+  @Test func `a weights file of Ultimate that is cut short or has another shape is refused in one line`() throws {
+    try Support.withFolder { folder in
+      let program = try Support.copyArena(into: folder + "/bin")
+      let path = folder + "/bin/ultimate.values"
+      let shipped = try Data(contentsOf: repository.appending(path: "Assets/ultimate.values"))
+      let mark = try #require(shipped.firstIndex(of: 10))
+      let shape = String(decoding: shipped[..<mark], as: UTF8.self)
+      for (bytes, fault) in [
+        (shipped.dropLast(), "has \(shipped.count - 1) bytes; allowed: \(shipped.count)"),
+        (Data("alina-ultimate-2 1 2 3x4\n".utf8), "begins with 'alina-ultimate-2 1 2 3x4'; allowed: '\(shape)'"),
+        (Data(), "begins with ''; allowed: '\(shape)'"),
+      ] {
+        try bytes.write(to: URL(filePath: path))
+        let words = ["run", "--rules", "ultimate", "--x", "levels:6", "--o", "random", "--games", "2"]
+        let refused = try Support.run(words, program: program)
+        #expect(refused.code == 2 && refused.err.contains("\(path) \(fault), as alina-arena"), "\(refused)")
+        #expect(refused.err.split(separator: "\n").count == 1)
+      }
     }
   }
 

@@ -1,0 +1,134 @@
+import Base
+import TicTacToe
+
+/// Fits the weights of `UltimateNet` to aims by gradient descent, in floating-point numbers.
+///
+/// Source of the steps: D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+struct UltimateFitting {
+  private typealias Lanes = SIMD8<Float>
+
+  /// The weights in the order of a weights file.
+  private(set) var weights: [Float]
+  private let images = UltimateNet.images()
+  /// The weights of inputs and their gradients, at [input][unit], by symmetry.
+  private var columns: [Lanes]
+  private var gradients: [Lanes]
+  /// The gradients of the other weights.
+  private var rest: [Float]
+  /// The running means of the gradients and of their squares.
+  private var means: [Float]
+  private var squares: [Float]
+  /// The weight of the start, 0, in these means.
+  private var decays: (Float, Float) = (1, 1)
+  /// The sums of the neurons for the position whose output was computed last, by unit.
+  private var sums = [Lanes](repeating: Lanes(), count: units)
+
+  private static var units: Int { UltimateNet.unitCount }
+  private static var inputs: Int { UltimateNet.inputCount }
+  /// The indices of the first bias, of the first output weight and of the output's bias.
+  private static var biases: Int { units * inputs }
+  private static var outputs: Int { biases + units }
+  private static var bias: Int { outputs + units }
+
+  init(weights: [Float]) {
+    self.weights = weights
+    columns = [Lanes](repeating: Lanes(), count: UltimateFitting.biases)
+    gradients = columns
+    rest = [Float](repeating: 0, count: weights.count - UltimateFitting.biases)
+    means = [Float](repeating: 0, count: weights.count)
+    squares = means
+    expand()
+  }
+
+  /// Begins with small random weights.
+  init(seed: UInt64) {
+    var generator = SplitMix64(seed: seed)
+    let random = (0..<UltimateFitting.biases).map { _ in (Float(generator.below(20_001)) / 10_000 - 1) * 0.15 }
+    let outputs = (0..<UltimateFitting.units).map { Float($0 % 2 == 0 ? 0.1 : -0.1) }
+    self.init(weights: random + outputs.map { _ in 0.3 } + outputs + [0])
+  }
+
+  /// The weights as integers, for a weights file.
+  var rounded: [Int16] {
+    weights.indices.map {
+      let scale =
+        $0 < UltimateFitting.outputs
+        ? UltimateNet.scale : $0 < UltimateFitting.bias ? UltimateNet.outputScale : UltimateValue.scale
+      return UltimateValue.rounded(weights[$0], scale: scale)
+    }
+  }
+
+  /// The net's output for a position.
+  /// - Parameter active: The inputs that are 1.
+  mutating func output(_ active: [Int]) -> Float {
+    let units = UltimateFitting.units
+    for unit in 0..<units { sums[unit] = Lanes(repeating: weights[UltimateFitting.biases + unit]) }
+    for input in active {
+      for unit in 0..<units { sums[unit] += columns[input * units + unit] }
+    }
+    var result = weights[UltimateFitting.bias]
+    for unit in 0..<units {
+      let neurons = sums[unit].clamped(lowerBound: Lanes(repeating: 0), upperBound: Lanes(repeating: 1))
+      result += (neurons * neurons).sum() * weights[UltimateFitting.outputs + unit]
+    }
+    return result
+  }
+
+  /// Adds the gradients of the position whose output was computed last.
+  /// - Parameter error: The aimed minus the computed probability of a win.
+  mutating func learn(_ active: [Int], error: Float) {
+    let units = UltimateFitting.units
+    let (zero, one) = (Lanes(repeating: 0), Lanes(repeating: 1))
+    for unit in 0..<units {
+      let neurons = sums[unit].clamped(lowerBound: zero, upperBound: one)
+      rest[units + unit] -= (neurons * neurons).sum() * error
+      var slope = neurons * (-2 * weights[UltimateFitting.outputs + unit] * error)
+      slope.replace(with: zero, where: sums[unit] .>= one)
+      rest[unit] += slope.sum()
+      sums[unit] = slope
+    }
+    rest[2 * units] -= error
+    for input in active {
+      for unit in 0..<units { gradients[input * units + unit] += sums[unit] }
+    }
+  }
+
+  /// Changes the weights by the mean gradient of `count` positions.
+  mutating func step(count: Int, rate: Float) {
+    let (units, inputs) = (UltimateFitting.units, UltimateFitting.inputs)
+    decays = (decays.0 * 0.9, decays.1 * 0.999)
+    let limit = Float(UltimateNet.outputLimit) / Float(UltimateNet.outputScale)
+    for index in weights.indices {
+      var gradient: Float = 0
+      if index < UltimateFitting.biases {
+        let (unit, input) = index.quotientAndRemainder(dividingBy: inputs)
+        for symmetry in images.indices { gradient += gradients[images[symmetry][input] * units + unit][symmetry] }
+      } else {
+        gradient = rest[index - UltimateFitting.biases]
+      }
+      gradient /= Float(count)
+      means[index] = 0.9 * means[index] + 0.1 * gradient
+      squares[index] = 0.999 * squares[index] + 0.001 * gradient * gradient
+      let spread = (squares[index] / (1 - decays.1)).squareRoot() + 1e-8
+      weights[index] -= rate * means[index] / (1 - decays.0) / spread
+      if (UltimateFitting.outputs..<UltimateFitting.bias).contains(index) {
+        weights[index] = max(-limit, min(limit, weights[index]))
+      }
+    }
+    expand()
+    for index in gradients.indices { gradients[index] = Lanes() }
+    for index in rest.indices { rest[index] = 0 }
+  }
+
+  /// Writes the weights of inputs to `columns`.
+  private mutating func expand() {
+    let (units, inputs) = (UltimateFitting.units, UltimateFitting.inputs)
+    for symmetry in images.indices {
+      for input in 0..<inputs {
+        for unit in 0..<units {
+          columns[images[symmetry][input] * units + unit][symmetry] = weights[unit * inputs + input]
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Oracle
+import TicTacToe
+
+/// The part of `UltimateValue` that sees all boards together: a net with one hidden layer.
+///
+/// Its inputs are facts of a position, 0 or 1 (`inputCount` lists them). Each of the `unitCount` units has eight hidden neurons, one for
+/// each symmetry of the board. The neurons of a unit share their weights, so that images of a position have the same value. A neuron's
+/// output is the square of its sum, after the sum is clamped to 0…1. A move changes these sums by a few columns of weights.
+struct UltimateNet: ~Copyable {
+  /// The weights of one input in one unit, by symmetry.
+  typealias Column = SIMD8<Int16>
+
+  static var unitCount: Int { 8 }
+  /// The number of inputs: for each board its status; for each board in which the side to move has to play its open status; whether
+  /// this side may play on any board; for each mark on an open board its side and its cell.
+  static var inputCount: Int { marks + 2 * 81 }
+  /// The number of weights: the inputs of the first unit, those of the next units, a bias of each unit, an output weight of each unit,
+  /// the output's bias.
+  static var weightCount: Int { unitCount * (inputCount + 2) + 1 }
+
+  /// An input weight or a bias of this size adds 1 to a sum.
+  static var scale: Int { 128 }
+  /// An output weight of this size is 1.
+  static var outputScale: Int { 64 }
+  /// The greatest output weight; its product with a clamped sum fits into 16 bits.
+  static var outputLimit: Int { 255 }
+
+  private static var targets: Int { 9 * UltimateValue.statusCount }
+  private static var openCount: Int { Int(UltimateValue.won) }
+  /// The input for a side to move that may play on any board.
+  static var free: Int { targets + 9 * openCount }
+  private static var marks: Int { free + 1 }
+
+  /// The input for a board's status.
+  @inline(__always)
+  static func input(board: Int, status: Int) -> Int { board &* UltimateValue.statusCount &+ status }
+
+  /// The input for the board in which the side to move has to play.
+  @inline(__always)
+  static func input(target board: Int, status: Int) -> Int { targets &+ board &* openCount &+ status }
+
+  /// The input for a mark of the side to move (`side` is 0) or of the other side (1).
+  @inline(__always)
+  static func input(side: Int, cell: Int) -> Int { marks &+ 81 &* side &+ cell }
+
+  /// By symmetry and input, the input that is its image.
+  static func images() -> [[Int]] {
+    Symmetry.all.map { symmetry in
+      func image(_ board: Int) -> Int { symmetry.images[board].index }
+      let statuses = (0..<targets).map { $0.quotientAndRemainder(dividingBy: UltimateValue.statusCount) }
+      let open = (0..<9 * openCount).map { $0.quotientAndRemainder(dividingBy: openCount) }
+      return statuses.map { input(board: image($0.quotient), status: $0.remainder) }
+        + open.map { input(target: image($0.quotient), status: $0.remainder) } + [free]
+        + (0..<2 * 81).map { input(side: $0 / 81, cell: 9 * image($0 % 81 / 9) + image($0 % 9)) }
+    }
+  }
+
+  /// The weights at [input][unit], then the units' biases.
+  private let columns: UnsafeMutablePointer<Column>
+  private let outputs: UnsafeMutablePointer<Column>
+  private let bias: Int32
+
+  /// - Parameter weights: `weightCount` weights.
+  init(weights: [Int16]) {
+    let (units, inputs) = (UltimateNet.unitCount, UltimateNet.inputCount)
+    columns = .allocate(capacity: (inputs + 1) * units)
+    outputs = .allocate(capacity: units)
+    let images = UltimateNet.images()
+    for unit in 0..<units {
+      columns[inputs * units + unit] = Column(repeating: weights[units * inputs + unit])
+      outputs[unit] = Column(repeating: weights[units * (inputs + 1) + unit])
+      for input in 0..<inputs {
+        for index in images.indices {
+          columns[images[index][input] * units + unit][index] = weights[unit * inputs + input]
+        }
+      }
+    }
+    bias = Int32(weights[units * (inputs + 2)])
+  }
+
+  deinit {
+    columns.deallocate()
+    outputs.deallocate()
+  }
+
+  /// The sums of the hidden neurons, by unit.
+  struct Sums {
+    fileprivate var units = InlineArray<8, Column>(repeating: Column(repeating: 0))
+  }
+
+  /// The sums of a position without inputs.
+  @inline(__always)
+  func start() -> Sums {
+    var sums = Sums()
+    add(UltimateNet.inputCount, to: &sums)
+    return sums
+  }
+
+  @inline(__always)
+  func add(_ input: Int, to sums: inout Sums) {
+    let column = columns + input &* UltimateNet.unitCount
+    for unit in 0..<UltimateNet.unitCount { sums.units[unchecked: unit] &+= column[unit] }
+  }
+
+  @inline(__always)
+  func subtract(_ input: Int, from sums: inout Sums) {
+    let column = columns + input &* UltimateNet.unitCount
+    for unit in 0..<UltimateNet.unitCount { sums.units[unchecked: unit] &-= column[unit] }
+  }
+
+  /// Adds the inputs for a side's marks on open boards.
+  @inline(__always)
+  func add(marks: MoveSet, side: Int, to sums: inout Sums) {
+    for cell in marks { add(UltimateNet.input(side: side, cell: Int(cell.rawValue)), to: &sums) }
+  }
+
+  @inline(__always)
+  func subtract(marks: MoveSet, side: Int, from sums: inout Sums) {
+    for cell in marks { subtract(UltimateNet.input(side: side, cell: Int(cell.rawValue)), from: &sums) }
+  }
+
+  /// The net's output in the unit of `UltimateValue`'s weights.
+  @inline(__always)
+  func output(_ sums: Sums) -> Int32 {
+    let (zero, one) = (Column(repeating: 0), Column(repeating: Int16(UltimateNet.scale)))
+    var total = SIMD4<Int32>(repeating: 0)
+    for unit in 0..<UltimateNet.unitCount {
+      var sum = sums.units[unchecked: unit]
+      sum.replace(with: zero, where: sum .< zero)
+      sum.replace(with: one, where: sum .> one)
+      let products =
+        SIMD8<Int32>(truncatingIfNeeded: sum) &* SIMD8<Int32>(truncatingIfNeeded: sum &* outputs[unit])
+      total &+= products.evenHalf &+ products.oddHalf
+    }
+    // 1 in the log-odds is 128² · 64 here and 256 in the weights.
+    return bias &+ total.wrappedSum() &>> 12
+  }
+}
