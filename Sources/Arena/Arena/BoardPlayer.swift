@@ -17,7 +17,7 @@ enum BoardPlayer<R: Rules> {
   var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
 
   /// Lets a learning player learn from a game. A resumed run calls this for the games in its file, to rebuild the player's state.
-  func learn(from cells: [Cell], _ opening: VariantOpening, as side: Player, _ outcome: Outcome?) {
+  func learn(from cells: [Cell], _ opening: GameMoves, as side: Player, _ outcome: Outcome?) {
     guard case .own(_, let learner?) = self else { return }
     var start = opening.state(Classic.self)
     for cell in opening.cells { _ = Classic.play(cell, &start) }
@@ -78,14 +78,14 @@ struct GameNotes: Sendable, Hashable {
 struct PlayedGame {
   var game: PackedGame
   /// The moves of the game; `nil` in Classic, where `game` contains them.
-  var moves: VariantMoves?
+  var moves: GameMoves?
   var notes: GameNotes?
 }
 
 extension ArenaRules {
   /// Plays one game; `nil` if the run is stopped. Throws if the system refuses a process for an engine.
   static func playGame(
-    x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: VariantOpening, adjudication: Adjudication,
+    x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: GameMoves, adjudication: Adjudication,
     stop: StopSignal, using generator: inout SplitMix64
   ) throws(ArenaError) -> PlayedGame? {
     var state = opening.state(Self.self)
@@ -133,27 +133,25 @@ extension ArenaRules {
     }
     return PlayedGame(
       game: PackedGame(variantMoves: cells.count, outcome: result, ending: ending),
-      moves: VariantMoves(start: opening.start, cells: cells), notes: notes)
+      moves: GameMoves(start: opening.start, cells: cells), notes: notes)
   }
 }
 
 /// Plays a game of Classic between two tables fast, with bit masks and a key for the position.
 package func playTables(
-  _ x: DistributionTable, _ o: DistributionTable, _ opening: Opening, using generator: inout SplitMix64
+  _ x: DistributionTable, _ o: DistributionTable, _ opening: GameMoves, using generator: inout SplitMix64
 ) -> PackedGame {
-  var masks = (x: opening.start.x.rawValue, o: opening.start.o.rawValue)
-  var key = opening.start.ternaryKey
-  var isX = opening.start.turn == .x
+  let start = opening.state(Classic.self)
+  var masks = (x: start.x.rawValue, o: start.o.rawValue)
+  var key = start.ternaryKey
+  var isX = start.turn == .x
   var (nibbles, shift, last) = (UInt64(0), UInt64(0), 9)
-  var marks = opening.start.ply
-  var forced = opening.moves.makeIterator()
+  var marks = start.ply
+  var forced = opening.cells.makeIterator()
   while true {
-    let cell: Int
-    if let square = forced.next() {
-      cell = square.index
-    } else {
-      cell = isX ? x.move(key: key, last: last, using: &generator) : o.move(key: key, last: last, using: &generator)
-    }
+    let cell =
+      forced.next()?.index
+      ?? (isX ? x.move(key: key, last: last, using: &generator) : o.move(key: key, last: last, using: &generator))
     nibbles |= UInt64(truncatingIfNeeded: cell) &<< shift
     shift &+= 4
     marks &+= 1

@@ -30,11 +30,10 @@ struct Drama: Sendable {
   }
 
   /// The points of a game of any variant. `moves` is `nil` in Classic, where `game` contains the moves.
-  static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
-    guard let moves else { return shared.points(of: game, start: start) }
+  static func points(of game: PackedGame, start: VariantState?, _ moves: GameMoves?, _ variant: Variant) -> Int {
+    guard let moves else { return shared.points(of: game, start: GameMoves(start: start).state(Classic.self)) }
     guard variant.isSolved else { return ultimatePoints(of: moves) }
-    // Cannot fail: positions are checked when they are read.
-    guard var game = try? moves.begun(variant) else { preconditionFailure("a game from '\(moves.start ?? "")'") }
+    var game = Game(from: start ?? VariantState(startOf: variant))
     for cell in moves.cells { try? game.play(cell) }
     return game.variantMoves.reduce(0) { $0 + points(of: $1) }
   }

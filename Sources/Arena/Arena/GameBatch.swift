@@ -46,7 +46,7 @@ final class GameBatch: @unchecked Sendable {
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
   /// The moves of games other than Classic.
-  private(set) var variantMoves: [Int: VariantMoves] = [:]
+  private(set) var variantMoves: [Int: GameMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>
 

@@ -15,7 +15,7 @@ enum GameLine {
 
   /// Appends the line of a game.
   static func write(
-    index: Int, x: Int, o: Int, start: Position, game: PackedGame, notes: GameNotes?, to out: LineBuffer
+    index: Int, x: Int, o: Int, start: VariantState?, game: PackedGame, notes: GameNotes?, to out: LineBuffer
   ) {
     var end = out.reserve(room)
     @inline(__always) func put(_ text: StaticString) {
@@ -42,7 +42,7 @@ enum GameLine {
     put(x)
     put(",\"o\":")
     put(o)
-    if start != .start {
+    if let start {
       out.advance(to: end)
       out.append(",\"start\":\"\(start.notation)\"")
       end = out.reserve(room)
@@ -71,10 +71,10 @@ enum GameLine {
 
   /// Appends the line of a game of a variant other than Classic.
   static func write(
-    index: Int, x: Int, o: Int, _ moves: VariantMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
+    index: Int, x: Int, o: Int, _ moves: GameMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
     to out: LineBuffer
   ) {
-    let start = moves.start.map { ",\"start\":\"\($0)\"" } ?? ""
+    let start = moves.start.map { ",\"start\":\"\($0.notation)\"" } ?? ""
     let names = moves.cells.map { variant.name(of: $0) }.joined()
     let result = game.result == 0 ? "1-0" : game.result == 1 ? "0-1" : "1/2-1/2"
     out.append("{\"game\":\(index),\"x\":\(x),\"o\":\(o)\(start),\"moves\":\"\(names)\",\"result\":\"\(result)\"")
@@ -102,19 +102,17 @@ enum GameLine {
     var index: Int
     var x: Int
     var o: Int
-    var start: Position
+    var start: VariantState?
     var game: PackedGame
     var notes: GameNotes?
     /// The moves of a game other than Classic, which are not in `game`.
-    var moves: VariantMoves?
+    var moves: GameMoves?
 
     /// The cells of the game's moves, in any variant.
     var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
 
-    /// The start and the moves in the form `VariantMoves`, for games of Classic, too.
-    var anyMoves: VariantMoves {
-      moves ?? VariantMoves(start: start == .start ? nil : start.notation, cells: cells)
-    }
+    /// The start and the moves, in any variant.
+    var anyMoves: GameMoves { moves ?? GameMoves(start: start, cells: cells) }
   }
 
   /// Parses a line of any variant without its line end; `nil` if invalid.
@@ -127,7 +125,11 @@ enum GameLine {
     else { return nil }
     let names = Array(text.utf8)
     guard names.count % 2 == 0, names.count <= 2 * Variant.longestGame else { return nil }
-    var moves = VariantMoves(start: json["start"]?.string, cells: [])
+    var moves = GameMoves()
+    if let notation = json["start"]?.string {
+      guard let start = try? VariantState(variant, notation: notation) else { return nil }
+      moves.start = start
+    }
     for place in stride(from: 0, to: names.count, by: 2) {
       let name = String(decoding: names[place..<place + 2], as: UTF8.self)
       guard let cell = variant.cell(named: name) else { return nil }
@@ -139,7 +141,7 @@ enum GameLine {
     let again = LineBuffer(capacity: 256)
     write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
     guard again.written.dropLast().elementsEqual(line) else { return nil }
-    return Content(index: index, x: x, o: o, start: .start, game: game, notes: notes, moves: moves)
+    return Content(index: index, x: x, o: o, start: moves.start, game: game, notes: notes, moves: moves)
   }
 
   private static func outcome(_ result: String) -> Outcome? {
@@ -193,12 +195,12 @@ enum GameLine {
       let o = number(),
       x < RunConfiguration.playerLimit, o < RunConfiguration.playerLimit
     else { return nil }
-    var start = Position.start
+    var start: VariantState?
     if skip(",\"start\":\"") {
       guard let quote = line[cursor...].firstIndex(of: 0x22),
         let position = try? Position(notation: String(decoding: line[cursor..<quote], as: UTF8.self))
       else { return nil }
-      (start, cursor) = (position, quote + 1)
+      (start, cursor) = (position == .start ? nil : .classic(position), quote + 1)
     }
     guard skip(",\"moves\":\"") else { return nil }
     var (nibbles, count) = (UInt64(0), 0)

@@ -236,7 +236,7 @@ final class GamePool: @unchecked Sendable {
         } else {
           for pair in pairs {
             let index = stage.firstGame + 2 * pair
-            let opening = configuration.openings.opening(pair: stage.game(index).opening, seed: seed)
+            let opening = configuration.openings.opening(pair: stage.game(index).opening, seed: seed, R.self)
             var generator = SplitMix64(seed: seed, index: UInt64(index))
             batch.set(index, playTables(one, other, opening, using: &generator))
             generator = SplitMix64(seed: seed, index: UInt64(index + 1))

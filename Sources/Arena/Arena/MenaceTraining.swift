@@ -42,7 +42,7 @@ package struct MenaceTraining: Sendable {
       let (x, o) = game % 2 == 0 ? (pupil, teacher) : (teacher, pupil)
       // Cannot throw, since the players need no processes.
       _ = try? Classic.playGame(
-        x: x, o: o, opening: VariantOpening(), adjudication: Adjudication(), stop: stop, using: &generator)
+        x: x, o: o, opening: .none, adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {
         menace = taught
         measure()

@@ -7,9 +7,8 @@ import TicTacToe
 package enum PGNExport {
   /// The record of one game of a run.
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
-    var play = Game(start: game.start)
+    var play = Game(from: game.start ?? VariantState(startOf: configuration.variant))
     do {
-      if let moves = game.moves { play = try moves.begun(configuration.variant) }
       for cell in game.cells { try play.play(cell) }
       switch (play.isOver, game.game.outcome, game.game.ending) {
       case (true, _, _): break
@@ -63,7 +62,7 @@ package enum PGNExport {
       text.removeAll()
     }
     while let content = try reader.next() {
-      if content.moves != nil || content.notes != nil || content.start != .start {
+      if content.moves != nil || content.notes != nil || content.start != nil {
         text.append(try record(content, configuration).text + "\n")
       } else {
         let key = (content.x << 8 | content.o) << 2 | content.game.result

@@ -36,7 +36,7 @@ package struct PackedGame: Sendable, Hashable {
     bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
   }
 
-  /// A game of a variant other than Classic, without its moves, which are in `VariantMoves`.
+  /// A game of a variant other than Classic, without its moves, which are in `GameMoves`.
   init(variantMoves count: Int, outcome: Outcome, ending: Ending) {
     self.init(nibbles: UInt64(count), count: 0, outcome: outcome, ending: ending)
     bits |= PackedGame.variantFlag
@@ -44,7 +44,7 @@ package struct PackedGame: Sendable, Hashable {
 
   private static var variantFlag: UInt64 { 1 << 63 }
 
-  /// The number of moves, including those in `VariantMoves`.
+  /// The number of moves, including those in `GameMoves`.
   var plies: Int { bits & PackedGame.variantFlag == 0 ? count : Int(bits & 0xFF) }
 
   /// The result: 0 X won, 1 O won, 2 drawn.

@@ -326,7 +326,7 @@ struct Replay {
     if a.isRandom, b.isRandom, configuration.openings == .none {
       return worker.random.play(seed: configuration.seed, index: UInt64(index))
     }
-    let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed)
+    let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, Classic.self)
     let (x, o) = game.isSwapped ? (b, a) : (a, b)
     var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
     return playTables(x, o, opening, using: &generator)

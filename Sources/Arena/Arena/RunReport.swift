@@ -176,12 +176,7 @@ final class RunState: @unchecked Sendable {
 
   private func noteLateMoves(_ played: PlayedGame, _ game: ScheduledGame) {
     let configuration = report.configuration
-    var mover = Player.x
-    if let start = played.moves?.start, let state = try? VariantState(configuration.variant, notation: start) {
-      mover = state.turn
-    } else if played.moves == nil {
-      mover = configuration.openings.start(pair: game.opening).turn
-    }
+    var mover = configuration.openings.start(pair: game.opening)?.turn ?? .x
     var clocks: [Int: Int] = [:]
     for moved in played.notes?.reports ?? [] {
       let player = mover == .x ? game.x : game.o

@@ -15,7 +15,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     init<R: ArenaRules>(_ rules: R.Type, _ spec: PlayerSpec, _ memory: PlayerMemory) throws(ArenaError) {
       let player = try R.player(of: spec, with: memory)
       client = player.client
-      learn = { player.learn(from: $0, VariantOpening(), as: $1, $2) }
+      learn = { player.learn(from: $0, .none, as: $1, $2) }
       move = { position, cells, generator, otherClock, deadline in
         guard let state = R.state(of: position) else { preconditionFailure("a game of \(position.variant)") }
         switch player {

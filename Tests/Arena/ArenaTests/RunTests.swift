@@ -196,15 +196,15 @@ import TicTacToe
         }
       }
       let line = LineBuffer(capacity: 16)
-      let start = index % 5 == 0 && ending == .normal ? position : .start
+      let start = index % 5 == 0 && ending == .normal ? VariantState.classic(position) : nil
       GameLine.write(index: index * 499_999, x: 63, o: index % 64, start: start, game: game, notes: notes, to: line)
       let text = UnsafeRawBufferPointer(rebasing: line.written.dropLast())
       let content = GameLine.read(text)
       #expect(content?.index == index * 499_999 && content?.x == 63 && content?.o == index % 64)
       #expect(content?.game == game && content?.notes == notes && content?.start == start)
       // `Record` reads the line, too, if the game ended normally and began at the usual start.
-      let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
-      #expect((record?.game.moves == moves) || ending != .normal || start != .start)
+      let record = try? Record(json: JSON(String(decoding: text, as: UTF8.self)))
+      #expect((record?.game.moves == moves) || ending != .normal || start != nil)
     }
   }
 

@@ -219,11 +219,11 @@ extension MeetingGraph {
     try Support.withFolder { folder in
       let lines = ["b2 a1", "# remark", "", "fen X1O/3/3 x moves b2", "3/1X1/3[PPPPpppp] b - - 0 1; id \"x\";"]
       try ("\u{FEFF}" + lines.joined(separator: end)).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
-      guard case .list(let list) = try Openings(argument: folder + "/book") else {
+      guard case .list(.classic, let list) = try Openings(argument: folder + "/book") else {
         Issue.record("no list")
         return
       }
-      #expect(list.map { $0.general.text(.classic) } == ["b2 a1", "fen X1O/3/3 x moves b2", "fen 3/1X1/3 o"])
+      #expect(list.map { $0.text(.classic) } == ["b2 a1", "fen X1O/3/3 x moves b2", "fen 3/1X1/3 o"])
       try (["b2 a1", "b2 b2"].joined(separator: end)).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
       let error = #expect(throws: ArenaError.self) { try Openings(argument: folder + "/book") }
       #expect(error?.description.contains("line 2") == true)
@@ -234,11 +234,11 @@ extension MeetingGraph {
     try Support.withFolder { folder in
       let book = "[Event \"a\"]\n\n1. b2 a1 *\n\n[Event \"b\"]\n[SetUp \"1\"]\n[FEN \"X1O/3/3 x\"]\n\n2. b2 *\n"
       try book.write(toFile: folder + "/book.pgn", atomically: true, encoding: .utf8)
-      guard case .list(let list) = try Openings(argument: folder + "/book.pgn") else {
+      guard case .list(.classic, let list) = try Openings(argument: folder + "/book.pgn") else {
         Issue.record("no list")
         return
       }
-      #expect(list.map { $0.general.text(.classic) } == ["b2 a1", "fen X1O/3/3 x moves b2"])
+      #expect(list.map { $0.text(.classic) } == ["b2 a1", "fen X1O/3/3 x moves b2"])
       try "[Event \"a\"]\n\n1. a1 a2 2. b1 b2 3. c1 1-0\n".write(
         toFile: folder + "/book.pgn", atomically: true, encoding: .utf8)
       let error = #expect(throws: ArenaError.self) { try Openings(argument: folder + "/book.pgn") }

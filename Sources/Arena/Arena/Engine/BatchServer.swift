@@ -59,7 +59,7 @@ package struct BatchServer {
     }
     let start = try position(words.dropFirst(3).map(String.init))
     func serve<R: Rules>(_ rules: R.Type, _ choice: BoardPlayer<R>.Choice) throws(ArenaError) {
-      let games = BatchGames<R>(count: count, seed: seed, start: VariantOpening.state(start, rules))
+      let games = BatchGames<R>(count: count, seed: seed, start: GameMoves(start: start).state(rules))
       try self.serve(games, count, choice, input, output)
     }
     switch variant {
@@ -70,12 +70,10 @@ package struct BatchServer {
     }
   }
 
-  /// The position in the first line, in Alina's notation; `nil` if the line has none.
-  private func position(_ words: [String]) throws(ArenaError) -> String? {
+  /// The position in the first line; `nil` if the line has none.
+  private func position(_ words: [String]) throws(ArenaError) -> VariantState? {
     guard !words.isEmpty else { return nil }
-    if variant.isPacked, let position = UCINotation.position(words) { return position.notation }
-    let notation = words.joined(separator: " ")
-    do { return try VariantState(variant, notation: notation).notation } catch {
+    do { return try VariantState(words, variant) } catch {
       throw ArenaError("the position of the first line, column \(error.column): \(error.message)")
     }
   }

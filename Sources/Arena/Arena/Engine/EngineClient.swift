@@ -222,7 +222,7 @@ final class EngineClient: @unchecked Sendable {
   /// Requests a move. Kills an engine that does not answer with a legal move in time; the engine then loses the game. `start` is
   /// the position in which the game began, `nil` for the normal start.
   func move<R: Rules>(
-    _ rules: R.Type, _ start: String?, _ cells: [Cell], _ state: R.State, otherClock: Double?
+    _ rules: R.Type, _ start: VariantState?, _ cells: [Cell], _ state: R.State, otherClock: Double?
   ) -> Result<(Cell, MoveReport), EngineLoss> {
     ask(R.turn(in: state), otherClock) {
       writePosition(start, cells, R.variant)
@@ -287,10 +287,9 @@ final class EngineClient: @unchecked Sendable {
   }
 
   /// Appends the moves that `request` lacks. In a new game, writes `position …` with the initial position before them.
-  private func writePosition(_ start: String?, _ cells: [Cell], _ variant: Variant) {
+  private func writePosition(_ start: VariantState?, _ cells: [Cell], _ variant: Variant) {
     if request.isEmpty {
-      let position = notation == .cutechess ? start.flatMap { try? Position(notation: $0) } : nil
-      let text = position.map { notation.text(of: $0) } ?? start
+      let text = start.map { if case .classic(let position) = $0 { notation.text(of: position) } else { $0.notation } }
       request += (text.map { "position fen \($0)" } ?? "position startpos").utf8
       movesTold = 0
     }

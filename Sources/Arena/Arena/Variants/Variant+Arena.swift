@@ -5,7 +5,7 @@ extension Variant {
   /// The maximum number of plies of a game of any variant.
   static let longestGame = allCases.map { $0.plyLimit }.max() ?? 0
 
-  /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `VariantMoves`.
+  /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `GameMoves`.
   var isPacked: Bool { isImplied }
 
   /// Whether the game's players search with learnt values, because no table has the exact values.

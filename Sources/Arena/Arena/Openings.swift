@@ -1,0 +1,94 @@
+import Base
+import Foundation
+import Records
+import TicTacToe
+
+/// The openings of a run. In one round, each pairing plays a pair of games, and all these pairs have the same opening.
+package enum Openings: Sendable, Hashable {
+  /// Every game starts from the empty board.
+  case none
+  /// A number of random moves, different for each pair of games.
+  case random(plies: Int)
+  /// The openings of a list in turn.
+  case list(Variant, [GameMoves])
+
+  /// The maximum number of openings in a file.
+  package static let limit = 10_000
+
+  /// The variant of the openings in a list; `nil` if the openings fit every variant.
+  var variant: Variant? { if case .list(let variant, _) = self { variant } else { nil } }
+
+  /// The lines of a list for the header of a file of games; `nil` for other openings.
+  var lines: [String]? {
+    if case .list(let variant, let list) = self { list.map { $0.text(variant) } } else { nil }
+  }
+
+  /// Parses `random:N` or the lines of a file; `#` starts a comment.
+  package init(argument: String, _ variant: Variant = .classic) throws(ArenaError) {
+    if argument.hasPrefix("random:") {
+      let most = variant.randomPlies
+      guard let plies = Int(argument.dropFirst(7)), (0...most).contains(plies) else {
+        throw ArenaError("--openings '\(argument)': random:0 to random:\(most)")
+      }
+      self = .random(plies: plies)
+      return
+    }
+    let bytes = try readFile(argument, limit: 1 << 20)
+    guard let text = String(validating: bytes, as: UTF8.self)?.trimmingPrefix("\u{FEFF}") else {
+      throw ArenaError("--openings \(argument): not UTF-8")
+    }
+    guard text.drop(while: \.isWhitespace).first == "[" else {
+      self = try Openings(
+        lines: text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init),
+        name: argument, variant)
+      return
+    }
+    // If the file is a book of games, each game is an opening.
+    let games: [Game]
+    do { games = try Record.all(in: String(text), variants: [variant]).map(\.game) } catch {
+      throw ArenaError("--openings \(argument): \(error)")
+    }
+    try Openings.check(games.count, argument)
+    if let place = games.firstIndex(where: { $0.state.outcome != nil }) {
+      throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
+    }
+    self = .list(variant, games.map { GameMoves($0) })
+  }
+
+  init(lines: [String], name: String, _ variant: Variant = .classic) throws(ArenaError) {
+    var list: [GameMoves] = []
+    for (number, line) in lines.enumerated() {
+      let content = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+      guard content.contains(where: { !$0.isWhitespace }) else { continue }
+      do { list.append(try GameMoves(String(content).trimmingCharacters(in: .whitespaces), variant)) } catch {
+        throw ArenaError("\(name), line \(number + 1): \(error)")
+      }
+    }
+    try Openings.check(list.count, name)
+    self = .list(variant, list)
+  }
+
+  private static func check(_ count: Int, _ name: String) throws(ArenaError) {
+    guard (1...Openings.limit).contains(count) else {
+      throw ArenaError("\(name): 1–\(Openings.limit) openings are needed, found \(count)")
+    }
+  }
+
+  /// The position in which a pair of games starts, before the moves of its opening; `nil` for the usual initial position.
+  func start(pair: Int) -> VariantState? {
+    if case .list(_, let list) = self { list[pair % list.count].start } else { nil }
+  }
+
+  /// The opening of a pair of games.
+  func opening<R: Rules>(pair: Int, seed: UInt64, _ rules: R.Type) -> GameMoves {
+    switch self {
+    case .none: return .none
+    case .list(_, let list): return list[pair % list.count]
+    case .random(let plies):
+      // The games draw random numbers from the run's seed. XOR with a constant gives the openings a seed of their own, so that openings do
+      // not repeat the games' random numbers.
+      var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
+      return GameMoves(R.self, plies: plies, using: &generator)
+    }
+  }
+}
