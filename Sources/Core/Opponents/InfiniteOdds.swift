@@ -31,11 +31,6 @@ extension Odds {
     }
     return Odds(win: wins[0], draw: max(0, 1 - wins[0] - wins[1]), loss: wins[1])
   }
-
-  /// The exact odds of `player`, who plays half the games as X and half as O.
-  package static func ofInfinite(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
-    Odds(asX: ofInfinite(x: player, o: other), asO: ofInfinite(x: other, o: player))
-  }
 }
 
 /// A player as a Markov chain: for each board, the boards (up to symmetry) to which its moves lead, with their chances.

@@ -122,14 +122,18 @@ import TicTacToe
 }
 
 @Suite("Opponents of Infinite") struct InfiniteOpponentTests {
+  /// The exact odds of a player who plays half the games as X and half as O.
+  private func odds(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
+    Odds(asX: .ofInfinite(x: player, o: other), asO: .ofInfinite(x: other, o: player))
+  }
+
   @Test func `every level is better than the level below it, in direct games and against all players`() {
     for (below, level) in zip(InfiniteLevel.all, InfiniteLevel.all.dropFirst()) {
-      let odds = Odds.ofInfinite(.level(level), against: .level(below))
-      #expect((0.65...0.85).contains(odds.score), "\(level.name) scores \(odds.score)")
+      let score = odds(.level(level), against: .level(below)).score
+      #expect((0.65...0.85).contains(score), "\(level.name) scores \(score)")
       for other in [SimpleOpponent.random, .perfect] {
         let (stronger, weaker) = (
-          Odds.ofInfinite(.level(level), against: .simple(other)),
-          Odds.ofInfinite(.level(below), against: .simple(other))
+          odds(.level(level), against: .simple(other)), odds(.level(below), against: .simple(other))
         )
         #expect(stronger.score > weaker.score)
       }

@@ -76,16 +76,6 @@ package struct Profile: Sendable, Hashable {
 /// A list of players for administrators.
 package enum PlayerList: String, Sendable, Hashable, CaseIterable {
   case named, banned, muted, guests
-
-  /// Whether an account is on the list.
-  package func has(_ account: AccountRecord) -> Bool {
-    switch self {
-    case .named: !account.guest
-    case .banned: account.banned
-    case .muted: account.muted
-    case .guests: account.guest
-    }
-  }
 }
 
 /// A player's report to the administrators about a match.

@@ -26,3 +26,15 @@ extension MemoryContent {
     return report
   }
 }
+
+extension PlayerList {
+  /// Whether an account is on the list.
+  fileprivate func has(_ account: AccountRecord) -> Bool {
+    switch self {
+    case .named: !account.guest
+    case .banned: account.banned
+    case .muted: account.muted
+    case .guests: account.guest
+    }
+  }
+}
