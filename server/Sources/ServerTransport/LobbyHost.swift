@@ -13,7 +13,7 @@ enum Delivery: Sendable {
 }
 
 enum Arrival: Sendable {
-  case connected(ConnectionID, any LobbyHost.Peer, address: String?)
+  case connected(ConnectionID, SessionHandler, address: String?)
   /// Lines that were read at `read` (in ns), each with the monotonic time in ms at which it was decoded.
   case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
   case disconnected(ConnectionID, clean: Bool)
@@ -33,22 +33,12 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     case draining = "the server is stopping"
   }
 
-  /// The host's view of a connection.
-  protocol Peer: AnyObject, Sendable {
-    /// The event loop of the connection.
-    var loop: any EventLoop { get }
-    /// Writes the lobby's output in one turn of its loop; called on `loop`.
-    func take(_ deliveries: [Delivery])
-    /// Records that the lobby has handled this many of the connection's lines; called on the lobby's loop.
-    func handled(_ lines: Int)
-  }
-
   /// A connection, and the lobby's output for it in the current turn of the loop.
   private final class Outbox {
-    let peer: any Peer
+    let peer: SessionHandler
     var deliveries: [Delivery] = []
 
-    init(_ peer: any Peer) { self.peer = peer }
+    init(_ peer: SessionHandler) { self.peer = peer }
   }
 
   let loop: any EventLoop
@@ -277,7 +267,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   /// Sends the lobby's output once all inputs of this turn of the loop are reduced; `durable` is the time in ns at which the store's
   /// verdicts arrived.
   private func endReduction(durable: UInt64? = nil) {
-    var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: any Peer, deliveries: [Delivery])])] = [:]
+    var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: SessionHandler, deliveries: [Delivery])])] = [:]
     for outbox in touched {
       let loop = outbox.peer.loop
       batches[ObjectIdentifier(loop), default: (loop, [])].all.append((outbox.peer, outbox.deliveries))

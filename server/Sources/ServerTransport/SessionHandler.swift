@@ -9,7 +9,7 @@ import Synchronization
 /// that it decodes to the lobby, and writes the lobby's lines.
 ///
 /// Confined to the channel's event loop.
-final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Sendable {
+final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -152,6 +152,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     context.fireChannelReadComplete()
   }
 
+  /// Records that the lobby has handled this many of the connection's lines; called on the lobby's loop.
   func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
 
   /// Whether to stop reading: the lobby is behind, and some of the lines that it has not handled came from this connection.
@@ -169,6 +170,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   // MARK: out
 
+  /// Writes the lobby's output in one turn of its loop; called on `loop`.
   func take(_ deliveries: [Delivery]) {
     for delivery in deliveries {
       switch delivery {
