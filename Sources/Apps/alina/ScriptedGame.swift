@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Play
 import SDLPlatform
 import ScoreModel
@@ -58,7 +58,8 @@ final class ScriptedGame: PlatformGame {
     let say = { (line: String, isSpoken: Bool) in
       if prints {
         // Not `print`, whose buffer only `fflush(nil)` could empty here: that waits for all streams, and libspeechd may hold one for long.
-        try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
+        let bytes = Array("\(line)\n".utf8)
+        _ = write(STDOUT_FILENO, bytes, bytes.count)
       }
       if isSpoken { speaker?.add(line) }
     }
