@@ -17,6 +17,7 @@ import TicTacToe
         return nil
       }
       #expect(refusal() == "\(folder)/arena: No such file or directory")
+      launch = EngineProcess.Launch([Support.bot], guardExecutable: Support.arena)
       launch.log = folder + "/none/log"
       #expect(refusal() == "\(folder)/none/log: No such file or directory")
     }

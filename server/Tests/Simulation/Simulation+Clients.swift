@@ -60,7 +60,10 @@ extension Simulation {
     for (event, _) in output.events {
       switch event {
       case .room(_, let code, _): codes.append(code)
-      case .tournament(let view): tournament = view.code
+      case .tournament(let view):
+        tournament = view.code
+        // The organiser's program saves the secret, so that a reload does not lose it.
+        if let secret = view.secret { organisersSecret = secret }
       case .event(let m, _, let event):
         count("saw \(event.name)")
         if isCalm, event.name == "end", clients[i].model.matches[m]?.you != nil { clients[i].hasPlayed = true }
@@ -118,7 +121,7 @@ extension Simulation {
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
     if !isCalm { return idle(i) }
     if options.hasTournament, i == 0, let tournament, !isTournamentFinished {
-      carryOut(i, clients[i].model.perform(.tournament(.init(.end, tournament))))
+      carryOut(i, clients[i].model.perform(.tournament(.init(.end, tournament, secret: organisersSecret))))
     }
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)

@@ -157,6 +157,8 @@ struct Simulation {
   var codes: [String] = []
   /// The code of the tournament, once it is made.
   var tournament: String?
+  /// The secret of the tournament's organiser, the first client.
+  var organisersSecret: String?
   var isCalm = false
   var watch = Watch()
   var checker = HistoryChecker()
