@@ -263,8 +263,7 @@ import TicTacToe
         won += 1
         #expect(found.1 == (found.2 > found.3 ? "1-0" : "0-1") && found.2 != found.3)
         #expect(rules.dropLast().split(separator: "1/2")[0] == boards.split(separator: String(found.1))[0])
-        #expect(
-          try Record(json: JSON(String(boards)), variants: [.ultimate], rules: .ultimate).resultToken == "1/2-1/2")
+        #expect(try Record(jsonLine: String(boards), variants: [.ultimate], rules: .ultimate).resultToken == "1/2-1/2")
       }
       #expect(won > 3, "\(won) of 60 games were won by boards")
       #expect(try Support.run(["resume", path]).code == 0)

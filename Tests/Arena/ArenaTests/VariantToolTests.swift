@@ -26,7 +26,7 @@ import TicTacToe
   }
 
   @Test(arguments: Variant.allCases.filter { !$0.isImplied })
-  func `the tools read the same games from a run's file and from PGN`(variant: Variant) throws {
+  func `the tools read the same games from a run's file, from PGN and from JSON Lines`(variant: Variant) throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var configuration = try VariantToolTests.tournament(["levels:2", "random"], variant, games: 20)
@@ -37,6 +37,9 @@ import TicTacToe
       #expect(records.map(\.game.cells) == games.map(\.cells) && records.allSatisfy { $0.game.variant == variant })
       try PGNExport.write(path, to: path + ".pgn")
       #expect(try VariantToolTests.records(path + ".pgn") == records)
+      let lines = records.map { $0.jsonLine + "\n" }.joined()
+      try lines.write(toFile: path + ".json", atomically: true, encoding: .utf8)
+      #expect(try VariantToolTests.records(path + ".json") == records)
     }
   }
 

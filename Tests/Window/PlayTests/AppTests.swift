@@ -197,11 +197,7 @@ struct AppTests {
   @Test("a game's link has the player's name instead of the word “you”", arguments: ["", "Ann"])
   func link(name: String) throws {
     let bench = Bench()
-    let app = try bench.app()
-    bench.pass(app)
-    app.screen.settings.name = name
-    app.want(.newGame(GameSetup(x: .human, o: .level(3))))
-    app.want(.play(Cell(4)))
+    let app = try bench.begunGame(name: name)
     app.want(.shareGame)
     let record = try Record(link: String(try #require(bench.shared.first).dropFirst(2)))
     #expect(record[player: .x] == (name.isEmpty ? "Player" : name) && record[player: .o] == "levels:3")

@@ -85,6 +85,16 @@ final class Bench: @unchecked Sendable {
     return (app, try #require(files.keys.first { $0.hasSuffix(".pgn") }))
   }
 
+  /// A window whose player has this name in the network and has marked b2 against level 3.
+  func begunGame(name: String) throws -> App {
+    let app = try app()
+    pass(app)
+    app.screen.settings.name = name
+    app.want(.newGame(GameSetup(x: .human, o: .level(3))))
+    app.want(.play(Cell(4)))
+    return app
+  }
+
   func app() throws -> App {
     let loaded = try RuleLibrary.load()
     let port = SoundPort(

@@ -52,11 +52,7 @@ struct FilesTests {
   @Test("an exported piece, a film and a copied game name the player instead of saying “you”", arguments: ["", "Ann"])
   func playerOfPieces(name: String) throws {
     let bench = Bench()
-    let app = try bench.app()
-    bench.pass(app)
-    app.screen.settings.name = name
-    app.want(.newGame(GameSetup(x: .human, o: .level(3))))
-    app.want(.play(Cell(4)))
+    let app = try bench.begunGame(name: name)
     app.want(.keepPiece)
     app.want(.makeFilm)
     let wanted = name.isEmpty ? "Player" : name
