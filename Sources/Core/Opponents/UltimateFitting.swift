@@ -32,12 +32,11 @@ struct UltimateFitting {
 
   init(weights: [Float]) {
     self.weights = weights
-    columns = [Lanes](repeating: Lanes(), count: UltimateFitting.biases)
-    gradients = columns
+    columns = UltimateNet.columns(of: weights, images)
+    gradients = [Lanes](repeating: Lanes(), count: columns.count)
     rest = [Float](repeating: 0, count: weights.count - UltimateFitting.biases)
     means = [Float](repeating: 0, count: weights.count)
     squares = means
-    expand()
   }
 
   /// Begins with small random weights.
@@ -115,20 +114,8 @@ struct UltimateFitting {
         weights[index] = max(-limit, min(limit, weights[index]))
       }
     }
-    expand()
+    columns = UltimateNet.columns(of: weights, images)
     for index in gradients.indices { gradients[index] = Lanes() }
     for index in rest.indices { rest[index] = 0 }
-  }
-
-  /// Writes the weights of inputs to `columns`.
-  private mutating func expand() {
-    let (units, inputs) = (UltimateFitting.units, UltimateFitting.inputs)
-    for symmetry in images.indices {
-      for input in 0..<inputs {
-        for unit in 0..<units {
-          columns[images[symmetry][input] * units + unit][symmetry] = weights[unit * inputs + input]
-        }
-      }
-    }
   }
 }

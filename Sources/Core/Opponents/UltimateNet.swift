@@ -55,6 +55,22 @@ struct UltimateNet: ~Copyable {
     }
   }
 
+  /// The weights of inputs at [input][unit], by symmetry.
+  /// - Parameters:
+  ///   - weights: The weights in the order of a weights file.
+  ///   - images: The result of `images()`.
+  static func columns<Weight: SIMDScalar>(of weights: [Weight], _ images: [[Int]]) -> [SIMD8<Weight>] {
+    var columns = [SIMD8<Weight>](repeating: SIMD8(), count: inputCount * unitCount)
+    for symmetry in images.indices {
+      for input in 0..<inputCount {
+        for unit in 0..<unitCount {
+          columns[images[symmetry][input] * unitCount + unit][symmetry] = weights[unit * inputCount + input]
+        }
+      }
+    }
+    return columns
+  }
+
   /// The weights at [input][unit], then the units' biases.
   private let columns: UnsafeMutablePointer<Column>
   private let outputs: UnsafeMutablePointer<Column>
@@ -66,14 +82,10 @@ struct UltimateNet: ~Copyable {
     columns = .allocate(capacity: (inputs + 1) * units)
     outputs = .allocate(capacity: units)
     let images = UltimateNet.images()
+    for (index, column) in UltimateNet.columns(of: weights, images).enumerated() { columns[index] = column }
     for unit in 0..<units {
       columns[inputs * units + unit] = Column(repeating: weights[units * inputs + unit])
       outputs[unit] = Column(repeating: weights[units * (inputs + 1) + unit])
-      for input in 0..<inputs {
-        for index in images.indices {
-          columns[images[index][input] * units + unit][index] = weights[unit * inputs + input]
-        }
-      }
     }
     bias = Int32(weights[units * (inputs + 2)])
   }

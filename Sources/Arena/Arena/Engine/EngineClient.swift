@@ -168,6 +168,7 @@ final class EngineClient: @unchecked Sendable {
 
   /// Makes the engine run on one processor, also after restarts, or on any.
   func pin(toCore core: Int?) {
+    guard core != self.core else { return }
     self.core = core
     process?.pin(toCore: core)
   }
