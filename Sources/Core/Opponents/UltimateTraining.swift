@@ -5,9 +5,9 @@ import TicTacToe
 /// Trains the weights of `UltimateValue` by self-play: first the tables in games without a search, then tables and net in rounds of
 /// games of the search (`trainNet`).
 ///
-/// Each game of the first part starts with random moves and continues with the move after which the other side's value is least, sometimes with a
-/// random move. Each position's value then moves towards its target: a mean of the later values and the result, weighted less with
-/// each ply. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
+/// Each game of the first part starts with random moves and continues with the move after which the other side's value is least,
+/// sometimes with a random move. Each position's value then moves towards its target: a mean of the later values and the result,
+/// weighted less with each ply. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
 /// seed and numbers of games give the same weights on every machine.
 package struct UltimateTraining {
   /// The seed and the number of games of the first part that produced the shipped weights.

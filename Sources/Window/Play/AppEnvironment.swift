@@ -21,8 +21,8 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells the engine whether nobody can hear the output, because the window is hidden and its sound is off. If so, the engine need not
-  /// compute samples.
+  /// Tells the engine that the player cannot hear the output (the window is hidden and its sound is off), or can hear it again. The
+  /// engine computes no samples that are not heard.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether the difference between quiet and loud passages is reduced.
   package var setEven: (Bool) -> Void = { _ in }

@@ -12,7 +12,7 @@ final class AudioControl: Sendable {
   /// Nanoseconds spent in the slowest callback.
   let worstNanoseconds = Atomic<UInt64>(0)
   let calls = Atomic<UInt64>(0)
-  /// Whether nobody can hear the output, because the window is hidden and its sound is off.
+  /// Whether the player cannot hear the output: the window is hidden and its sound is off.
   let isUnheard = Atomic<Bool>(false)
 
   /// The start time (monotonic nanoseconds) and the first frame of each of the last callbacks; callback `i` is at `2 * (i % logCapacity)`.

@@ -154,8 +154,8 @@ package final class AudioDevice {
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Sets whether nobody can hear the output, because the window is hidden and its sound is off. If so, frames are only counted, not
-  /// computed, after `HookState.restAfter`.
+  /// Sets whether the player cannot hear the output: the window is hidden and its sound is off. After `HookState.restAfter` such frames,
+  /// frames are then only counted, not computed.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
   /// The number of callbacks so far, and the nanoseconds spent in all of them and in the slowest.

@@ -20,7 +20,7 @@ struct HookState {
   var dither = Dither()
   /// Whether the output is discarded, because a clock pulls it instead of a device.
   var isDeaf = false
-  /// The number of frames for which nobody could hear the output (`isUnheard` of `AudioControl`, or `isDeaf`), at most `restAfter`.
+  /// The number of frames since the output was last heard (see `isDeaf` here and `AudioControl.isUnheard`), at most `restAfter`.
   var unheard = 0
   /// The number of unheard frames after which the engine computes no more samples: 15 s. By then the longest note has died away. An earlier
   /// stop would only interrupt a note, and the note would go on when the output is heard again.

@@ -292,7 +292,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
   init(loop: any EventLoop, host: LobbyHost) { (self.loop, self.host) = (loop, host) }
 
-  /// Whether the lobby has so many lines to handle that connections must pause reading.
+  /// Whether connections must pause reading, because too many lines wait for the lobby.
   var isFull: Bool { host.unhandledLines > LobbyHost.mostUnhandled }
 
   /// Adds an input; on the loop only.
