@@ -312,6 +312,7 @@ extension Lobby {
     case nil: return matchmaker.requireRead()
     // A ticket of the pair has left the queue. If its player waits here, a comparison with the store finds the match to which it led.
     case .ticket: membership.requireComparison()
+    case .tournament(let code): tournaments.markBehind(code)
     default: break
     }
     askForQueue()

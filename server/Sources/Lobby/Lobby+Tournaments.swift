@@ -277,7 +277,7 @@ extension Lobby {
 
   /// Returns why a player cannot be paired in a tournament now; `nil` if nothing prevents it.
   private func refusal(of account: Int64, in found: Tournament) -> String? {
-    switch found.record.phase(at: now.wall, running: 0) {
+    switch found.record.phase(at: now.wall, isFinal: true) {
     case .waiting: return "the tournament has not started"
     case .ending, .over: return "the tournament is over"
     case .running: break

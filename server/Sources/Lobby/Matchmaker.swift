@@ -158,7 +158,7 @@ struct Matchmaker: Sendable {
   private func tournamentPartner(
     of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context
   ) -> Ticket? {
-    guard let entry, let record = entry.known?.record, record.phase(at: context.wall, running: 0) == .running else {
+    guard let entry, let record = entry.known?.record, record.takesGames(at: context.wall) else {
       return nil
     }
     func playing(_ ticket: Ticket) -> Entrant? {

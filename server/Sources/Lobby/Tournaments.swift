@@ -39,15 +39,22 @@ struct TournamentDesk: Sendable {
       row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
     }
 
-    /// Whether to read the tournament now: it has changed; or it is not over and was last read `every` ms ago or earlier, so that a lost
-    /// notification of a change does no harm.
+    /// Whether to read the tournament now: it has changed; its table may now be final; or it is not over and was last read `every` ms ago
+    /// or earlier, so that a lost notification of a change does no harm.
     func isDue(_ now: Moment, every: Int64) -> Bool {
       guard !isBeingRead else { return false }
-      return isBehind || phase(now) != .over && now.monotonic - readAt >= every
+      return isBehind || mayBeFinal(now) || phase(now) != .over && now.monotonic - readAt >= every
     }
 
     func phase(_ now: Moment) -> TournamentNotice.Phase {
-      known.map { $0.record.phase(at: now.wall, running: $0.games.count) } ?? .waiting
+      known.map { $0.phase(at: now.wall) } ?? .waiting
+    }
+
+    /// Whether a table that is read now, unlike the one in memory, has every game that will be played.
+    private func mayBeFinal(_ now: Moment) -> Bool {
+      guard let known, !known.isClosed else { return false }
+      let settles = TournamentRecord.settles
+      return now.wall >= known.record.closes + settles && now.monotonic - readAt >= settles
     }
 
     /// The tournament's state as its followers receive it, without the table and without the fields that differ for each receiver.

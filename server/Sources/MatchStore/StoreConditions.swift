@@ -14,6 +14,10 @@ package protocol StoreConditions {
   /// The account's rating in a game; `nil` if there is no such account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
   mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
+  /// The tournament with a code, which cannot change until the unit is stored.
+  mutating func tournament(_ code: String) throws(StoreError) -> TournamentRecord?
+  /// Milliseconds since 1970 on the store's clock.
+  mutating func now() throws(StoreError) -> Int64
 }
 
 extension StoreConditions {
@@ -40,6 +44,10 @@ extension StoreConditions {
       guard log.after == 0, let record = log.record, record.x == nil, record.ended == nil, let code = record.code
       else { continue }
       if try openRoom(code) != nil { return .code(code) }
+    }
+    for game in unit.games where game.change == .begins {
+      let time = try now()
+      guard try tournament(game.code)?.takesGames(at: time) == true else { return .tournament(game.code) }
     }
     return nil
   }

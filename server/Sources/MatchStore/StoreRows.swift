@@ -95,8 +95,6 @@ extension StoreRows {
 ///
 /// Rows that were read cannot change until the transaction ends.
 package protocol QueueRows: StoreConditions {
-  /// Milliseconds since 1970 on the store's clock.
-  mutating func now() throws(StoreError) -> Int64
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
   /// The waiting tickets of an account with this session or this key, by id; an empty key matches no ticket.
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]

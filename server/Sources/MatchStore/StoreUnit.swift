@@ -13,7 +13,8 @@ package typealias NodeID = String
 /// - each account of `slots` has the given rating and is in no other live rated match;
 /// - no open room has the code of a room that the unit opens;
 /// - no key of `keys` has led to another live match;
-/// - every ticket of `tickets` is waiting.
+/// - every ticket of `tickets` is waiting;
+/// - the tournament of each game of `games` that begins is running.
 package struct StoreUnit: Sendable, Hashable {
   /// The logs to append to, at most one for a match. The unit's slots, keys and tickets belong to the match of the first log.
   package var logs: [Log]
@@ -100,4 +101,6 @@ package enum Conflict: Sendable, Hashable {
   case rating(Int64)
   /// An open room has this code.
   case code(String)
+  /// The tournament with this code has not begun or has ended.
+  case tournament(String)
 }

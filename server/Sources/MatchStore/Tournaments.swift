@@ -45,11 +45,18 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   /// end is not set.
   package var closes: Int64 { ends ?? created + Self.waits }
 
-  /// The phase at a time, in milliseconds since 1970, with this many games in progress.
-  package func phase(at now: Int64, running: Int) -> TournamentNotice.Phase {
-    if now >= closes { return running > 0 && now < closes + Self.longestGame ? .ending : .over }
+  /// The phase at a time, in milliseconds since 1970. `isFinal`: whether the table can no longer change by games.
+  package func phase(at now: Int64, isFinal: Bool) -> TournamentNotice.Phase {
+    if now >= closes { return isFinal || now >= closes + Self.longestGame ? .over : .ending }
     return begins.map { now >= $0 } ?? false ? .running : .waiting
   }
+
+  /// Whether games may begin at a time, in milliseconds since 1970.
+  package func takesGames(at now: Int64) -> Bool { phase(at: now, isFinal: true) == .running }
+
+  /// Milliseconds after the end from which a table that is read has every game: the store checks the time of a game that begins a moment
+  /// before the game appears in the table.
+  package static let settles: Int64 = 1000
 }
 
 /// The stored data of a tournament's player.
@@ -86,11 +93,25 @@ package struct Tournament: Sendable, Hashable {
   package var record: TournamentRecord
   /// The entrants in the order of entering, under their present names.
   package var entrants: [Entrant]
+  /// Whether no game can begin that the table does not have.
+  package var isClosed: Bool
 
   /// The most entrants: 256 games at once.
   package static let mostEntrants = 512
 
-  package init(_ record: TournamentRecord, _ entrants: [Entrant]) { (self.record, self.entrants) = (record, entrants) }
+  package init(_ record: TournamentRecord, _ entrants: [Entrant], isClosed: Bool = false) {
+    (self.record, self.entrants, self.isClosed) = (record, entrants, isClosed)
+  }
+
+  /// A tournament that was read at a time, in milliseconds since 1970 on the store's clock.
+  package init(_ record: TournamentRecord, _ entrants: [Entrant], readAt time: Int64) {
+    self.init(record, entrants, isClosed: time >= record.closes + TournamentRecord.settles)
+  }
+
+  /// The phase at a time, in milliseconds since 1970.
+  package func phase(at now: Int64) -> TournamentNotice.Phase {
+    record.phase(at: now, isFinal: isClosed && games.isEmpty)
+  }
 
   /// The games in progress, each once, by the points of both players together, the most points first.
   package var games: [MatchID] {
@@ -206,7 +227,8 @@ extension TournamentRows {
   /// See `StoreQuestion.tournament`.
   package mutating func found(_ code: String) throws(StoreError) -> TournamentResult {
     guard let record = try tournament(code) else { return .unknown }
-    return .found(Tournament(record, try entrants(of: code)))
+    let time = try now()
+    return .found(Tournament(record, try entrants(of: code), readAt: time))
   }
 
   /// Changes the entrants of a game that begins or ends.
@@ -257,7 +279,8 @@ extension TournamentRows {
     }
     record.version += 1
     try put(record)
-    return .found(Tournament(record, all))
+    // The games that begin lock the tournament's row as this change does: `all` has each of them if this change is the end.
+    return .found(Tournament(record, all, isClosed: change == .end))
   }
 
   private mutating func set(

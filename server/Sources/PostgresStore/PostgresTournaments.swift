@@ -33,7 +33,10 @@ extension PostgresStore {
         """),
     PGStatement(once: "DELETE FROM tournament WHERE closes < \(PostgresRows.now) - $1::bigint"),
   ]
-  fileprivate static let ofCode = PGStatement("SELECT data FROM tournament WHERE code = $1")
+  /// Locked before the entrants, as when the organiser changes the tournament.
+  static let lockTournaments = PGStatement(
+    "SELECT data FROM tournament WHERE code = ANY($1::text[]) ORDER BY code FOR UPDATE")
+  fileprivate static let ofCode = PGStatement("SELECT data, \(PostgresRows.now) FROM tournament WHERE code = $1")
   fileprivate static let entrants = PGStatement(
     """
     SELECT e.data, a.name FROM entrant e LEFT JOIN account a ON a.id = e.account WHERE e.tournament = $1
@@ -46,10 +49,10 @@ extension PostgresStore {
 
   func tournament(_ code: String) throws(StoreError) -> TournamentResult {
     let found = try read([PostgresStore.ofCode(.text(code)), PostgresStore.entrants(.text(code))])
-    guard let record = found[0].rows.first?.first?.text.flatMap(TournamentRecord.init(stored:)) else {
-      return .unknown
-    }
-    return .found(Tournament(record, PostgresStore.decoded(found[1])))
+    guard let row = found[0].rows.first, let record = row[0].text.flatMap(TournamentRecord.init(stored:)),
+      let time = row[1].int
+    else { return .unknown }
+    return .found(Tournament(record, PostgresStore.decoded(found[1]), readAt: time))
   }
 }
 

@@ -5,7 +5,7 @@ import TicTacToe
 
 /// Rows of players within a transaction. Accounts are locked before their sessions.
 extension PostgresPool.Transaction: StoreRows {
-  private static let now = PGStatement("SELECT \(PostgresRows.now)")
+  static let now = PGStatement("SELECT \(PostgresRows.now)")
 
   mutating func now() throws(StoreError) -> Int64 {
     guard let now = try run([Self.now()])[0].rows.first?.first?.int else { throw .failed("the database has no clock") }

@@ -5,7 +5,7 @@ import TicTacToe
 /// Units and tickets. A batch of units that append a single event each is one statement in one round trip. Any other batch is one
 /// transaction of two round trips: lock and read the rows, validate the units in order, then write all changes.
 ///
-/// Locks are taken on accounts, then matches, tickets and keys, each by id, so that no deadlock is possible.
+/// Locks are taken on accounts, then matches, tickets, keys, tournaments and entrants, each by id, so that no deadlock is possible.
 extension PostgresStore {
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     let mistakes = units.map(\.mistake)

@@ -372,6 +372,22 @@ import TicTacToe
     #expect(row < over, "\(lines)")
   }
 
+  @Test func `no game begins at a node that has not heard of the tournament's end`() throws {
+    var world = try SteppedNodes()
+    let (teacher, code) = try host(&world[1])
+    let players = ["Ann", "Bob"].map { enter(&world[0], $0, code) }
+    world[1].type(teacher, order("start", code, Self.secret))
+    world.wait(2500)
+    for (i, id) in players.enumerated() { seek(&world[0], id, code, key: "k\(i)") }
+    // The first node, which pairs, learns of the end only after its next round of pairing.
+    world[1].type(teacher, order("end", code, Self.secret))
+    #expect(world[1].heardAny(teacher, #""phase":"over""#))
+    world.wait(4000)
+    #expect(world[0].field("m", of: players[0], in: "paired") == nil)
+    #expect(players.allSatisfy { world[0].heardAny($0, "the tournament is over") })
+    #expect(try table(world[0], code).allSatisfy { $0.games == 0 })
+  }
+
   @Test func `players of two nodes meet, and both nodes show the same table`() throws {
     var world = try SteppedNodes()
     let (teacher, code) = try host(&world[0])

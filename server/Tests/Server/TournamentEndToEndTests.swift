@@ -128,7 +128,8 @@ import TicTacToe
     let file = folder.path + "/export"
     #expect(try ServerChild.run(["export", "--store", cluster.url, file]).code == 0)
     let fromLogs = try rows(exported: file, made.code)
-    #expect(fromLogs == rows(last) && fromLogs.count == 12)
+    #expect(fromLogs == rows(last), "\(fromLogs.symmetricDifference(rows(last)).sorted())")
+    #expect(fromLogs.count == 12)
     for (i, node) in try cluster.addresses.enumerated() {
       let visitor = try await watcher("visitor-\(i)", at: node)
       visitor.client.perform(.tournament(.init(.follow, made.code)))

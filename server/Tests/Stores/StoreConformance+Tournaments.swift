@@ -97,10 +97,10 @@ extension StoreConformance {
     let begins = try #require(record.begins)
     #expect(record.ends == begins + 600_000)
     #expect(record.version == 11, "each change counts, and no refused one")
-    #expect(record.phase(at: begins - 1, running: 0) == .waiting)
-    #expect(record.phase(at: begins, running: 0) == .running)
-    #expect(record.phase(at: begins + 600_000, running: 1) == .ending)
-    #expect(record.phase(at: begins + 600_000, running: 0) == .over)
+    #expect(record.phase(at: begins - 1, isFinal: true) == .waiting)
+    #expect(record.phase(at: begins, isFinal: true) == .running)
+    #expect(record.phase(at: begins + 600_000, isFinal: false) == .ending)
+    #expect(record.phase(at: begins + 600_000, isFinal: true) == .over)
     try bench.wait(60_000)
     #expect(try bench.change("K3X9QF", .begin(delay: 0)) == .hasStarted)
     guard case .found = try bench.change("K3X9QF", .end) else { throw Bench.Unanswered() }
@@ -133,6 +133,37 @@ extension StoreConformance {
     stale.games = [TournamentGame("K3X9QF", someID(5), Sides(x: ann, o: eve), .ends(.win(.x), pauses: nil))]
     #expect(bench.apply(stale) == .conflict(.log(someID(5))))
     #expect(try bench.found().entrants == rows)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a game begins only while its tournament runs, and a table read after the end has all games`(
+    kind: StoreKind
+  ) throws {
+    let bench = try Bench(kind)
+    let players = try ["Ann", "Bob"].map { try bench.player($0) }
+    let seats = Sides(x: players[0].id, o: players[1].id)
+    func begin(_ n: UInt64) -> Verdict {
+      var unit = bench.beginning(someID(n), seats.x, seats.o)
+      unit.games = [TournamentGame("K3X9QF", someID(n), seats, .begins)]
+      return bench.apply(unit)
+    }
+    let refused = Verdict.conflict(.tournament("K3X9QF"))
+    #expect(begin(1) == refused, "there is no such tournament")
+    _ = try bench.result(.host(Bench.tournament("K3X9QF"), most: 9))
+    for player in players { _ = try bench.change("K3X9QF", .enter(account: player.id)) }
+    #expect(begin(2) == refused, "it has not begun")
+    _ = try bench.change("K3X9QF", .begin(delay: 60_000))
+    #expect(begin(3) == refused, "it begins in a minute")
+    try bench.wait(61_000)
+    #expect(begin(4) == .applied([:]))
+    #expect(try !bench.found().isClosed)
+    guard case .found(let ended) = try bench.change("K3X9QF", .end) else { throw Bench.Unanswered() }
+    #expect(ended.isClosed && ended.games == [someID(4)])
+    #expect(ended.phase(at: try bench.now()) == .ending, "a game goes on")
+    #expect(begin(5) == refused, "it has ended")
+    #expect(try bench.store.match(someID(5)) == nil)
+    try bench.wait(TournamentRecord.settles + 1000)
+    #expect(try bench.found().isClosed)
   }
 
   @Test(arguments: StoreKind.allCases)
