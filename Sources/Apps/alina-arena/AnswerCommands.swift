@@ -147,12 +147,12 @@ struct SolveCommand: ParsableCommand {
   private static let nodeLimit = 1_000_000_000
 }
 
-/// The error for an option `--rules` that names a game without a solution.
+/// The error if `--rules` names a game that is not solved (Ultimate).
 private func unsolved(_ variant: Variant) -> ArenaError {
   ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }
 
-/// The state that the option `--position` names; the start of the game if the option is missing.
+/// The state that the text of `--position` describes; without this option the start of the game.
 private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError) -> R.State {
   guard let text else { return R.start }
   do throws(NotationError) { return try R.state(notation: text) } catch {

@@ -32,7 +32,7 @@ struct BotCommand: ParsableCommand {
   @Flag(help: "Use TLS even on this machine.") var tls = false
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
-  /// Milliseconds within which the first connection must succeed.
+  /// The program gives up if none of its sessions has connected within this many milliseconds.
   private static let timeout: Int64 = 20_000
 
   func run() throws {
@@ -99,7 +99,7 @@ private final class BotSession {
     model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
   }
   private(set) var hasBeenOnline = false
-  /// The reason given when the bot last had no connection.
+  /// The client's reason, as text, why the last attempt to connect failed or the connection was lost.
   private(set) var problem: String?
   private var model: BotModel
   /// The player; called only on the queue `thinking`.
@@ -119,8 +119,8 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Handles the connection's events and carries out the bot's actions. A session without a game plays one more if `left`, the number of
-  /// games that no session has taken yet, is above 0.
+  /// Handles the connection's events and carries out the bot's actions. `left` is the number of games that no session has taken yet: a
+  /// session that has no game left to play takes one of them.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
@@ -169,8 +169,8 @@ private final class BotSession {
     }
   }
 
-  /// Sends the chosen moves. Drops a move if the match has changed or the connection was lost since the player began to think: the
-  /// model then asks for a new move if it is still the bot's turn.
+  /// Sends the chosen moves. Drops a move if the match has changed, or is gone, since the player began to think. `model` then asks the
+  /// player for a new move if it is still the bot's turn.
   private func sendChosen() {
     for (m, moves, cell) in chosen.takeAll() {
       guard let view = client.match(m), view.canMove, view.state.moves == moves else {

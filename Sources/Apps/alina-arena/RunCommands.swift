@@ -10,7 +10,7 @@ private let interruption = StopSignal()
 
 private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }
 
-/// When a progress line is shown.
+/// When a progress line is shown; `auto`: if standard error is a terminal.
 enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   case auto, never, always
 }
@@ -126,7 +126,7 @@ struct OutputOptions: ParsableArguments {
     return count
   }
 
-  /// Throws before the first game if a later output could not be written; `games` is the file of games.
+  /// Throws if the options' output files conflict or cannot be written. Called before the first game; `games` is the file of games.
   func check(_ configuration: RunConfiguration, games: String?, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
@@ -302,7 +302,7 @@ struct CompareCommand: ParsableCommand {
   }
 }
 
-/// Simulates sequential tests.
+/// Simulates many sequential tests of two players' strength, to find how often such a test errs and how many games it takes.
 struct SPRTCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sprt", abstract: "Simulates tests to find their error rates and numbers of games.")
@@ -335,7 +335,7 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The last 50 times at which the progress was shown, each with the number of games played by then. The rate is computed from them.
+  /// The last 50 times at which the progress was shown, each with the number of games played by then: they give the games per second.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {
@@ -355,7 +355,7 @@ final class ProgressMeter {
     }
     if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
     if let total = progress.total, rate > 0 {
-      // If a sequential test (`llr`) can end the run before `total` games, the line says "at most".
+      // A sequential test (`llr`, its log-likelihood ratio) can end the run before `total` games: the line then says "at most".
       let left = Int((Double(total - progress.games) / rate).rounded(.up))
       line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
     }

@@ -30,8 +30,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules that the option names, else those that the record names. If the record's hash fits no installed rules, prints a line and
-  /// returns the installed rules of that name, or else the standard rules.
+  /// The rules that `--score-rules` names, else those that the record names, else the standard rules. If no rule file has both the name
+  /// and the hash in the record, prints a line and returns the installed rules of that name, or the standard rules if there are none.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path

@@ -122,8 +122,8 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // Compose the music of a line only shortly before its time: the synthesizer's queue has room for events of some minutes, not of a
-      // whole file.
+      // Compose a line's music only shortly before the line's time: the synthesizer's queue has room for the notes of some minutes, not
+      // of a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead

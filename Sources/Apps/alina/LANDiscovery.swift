@@ -9,7 +9,7 @@ final class LANDiscovery {
   private(set) var rooms: [NetworkModel.Nearby] = []
   private var socket: BeaconSocket?
 
-  /// Starts a server on this computer; `nil` on failure.
+  /// Starts a server on this computer, unless one runs already. Returns its address, `nil` on failure.
   func host(in folder: String) -> ServerAddress? {
     if server == nil { server = LocalServer(folder: folder) }
     let address = server?.address.flatMap(ServerAddress.init)

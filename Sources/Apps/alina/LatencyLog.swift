@@ -16,7 +16,7 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Records the time at which the event loop has read a pass's events. Moves that result from the events get this input time.
+  /// Called when a pass of the event loop has read its input events: records the time, as the input time of moves that follow from them.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
   /// Records the time at which the first picture was shown.

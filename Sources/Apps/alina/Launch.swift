@@ -123,7 +123,8 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // If `isGated`, the sound is rendered in step with the script's times. Then compute moves synchronously, so that each run is the same.
+    // If `isGated`, the sound is rendered in step with the script's times. The computer then chooses its moves while the loop waits, so
+    // that every run is the same.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)

@@ -115,7 +115,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// The state of the sound as the player is told; `nil` if an option has turned sound off, about which the player is told nothing.
+  /// The state of the sound that the window shows to the player; `nil` if an option has turned sound off, since nothing is shown then.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

@@ -4,9 +4,9 @@
 
 /// An error in a field of a JSON object.
 public enum FieldError: Error, Sendable, Hashable {
-  /// The field is missing or has the wrong type.
+  /// The named field is missing or has the wrong type.
   case missing(String)
-  /// The field has a value that is not allowed. The second text says what is allowed.
+  /// The named field has a value that is not allowed. The second text describes the allowed values.
   case invalid(String, String)
 
   /// The error as one sentence, for the author of the JSON object.

@@ -26,7 +26,8 @@ package enum Glicko2 {
 
   /// 400 / ln 10: a rating is 1500 plus the paper's μ times this number.
   private static let scale = 173.7178
-  /// The constraint on changes of volatility. The paper recommends 0.3–1.2; smaller values limit the effect of improbable results.
+  /// The paper's τ, which limits how fast the volatility changes. The paper recommends 0.3–1.2; with a smaller value, improbable results
+  /// change the volatility less.
   private static let tau = 0.5
 
   /// One opponent and the score against him: 1, 0.5 or 0.
@@ -55,7 +56,7 @@ package enum Glicko2 {
       volatility: sigma)
   }
 
-  /// Step 5 of the paper: the root of f by the Illinois method.
+  /// The new volatility: step 5 of the paper, which finds the root of its function f by the Illinois method.
   private static func volatility(phi: Double, v: Double, delta: Double, sigma: Double) -> Double {
     let a = log(sigma * sigma)
     func f(_ x: Double) -> Double {

@@ -23,7 +23,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A number below `bound` (1…2³²), by multiplication. The bias is below 2⁻³².
+  /// A random number from 0 to `bound` − 1, for a bound of 1…2³². The chance of each differs from 1/`bound` by less than 2⁻³².
   package mutating func below(_ bound: Int) -> Int {
     Int(truncatingIfNeeded: ((next() >> 32) &* UInt64(bound)) >> 32)
   }

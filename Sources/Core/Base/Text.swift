@@ -34,7 +34,7 @@ package struct ByteCursor {
   /// The text from an earlier offset up to the current offset.
   package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
 
-  /// Makes an error at an offset.
+  /// Makes an error with the line and column of the byte offset `place`.
   package func error(at place: Int, _ message: String) -> NotationError {
     var (line, column) = (1, 1)
     for byte in bytes[..<min(place, bytes.count)] {

@@ -4,21 +4,22 @@ import TicTacToe
 
 /// Adapts to one player so that over many games each side scores half.
 ///
-/// Strength: a win lowers the share of strong moves, a loss raises it, by 1/25 of the score's difference from ½ (an integral
-/// controller). So the mean score of n games is within 38/n of ½, unless the share reaches one of its bounds. Habits: counts the
-/// other player's replies in each position (up to symmetry). A strong move keeps the value and is the one after which the other
-/// player erred most often.
+/// A strong move keeps the value of the position, and the other player has erred most often after it: the player counts the other
+/// player's replies in each position (up to symmetry). A win lowers the share of strong moves by 1/50, a loss raises it by 1/50; a
+/// draw leaves it. The share begins at ½, and stays in −1…1 (see `strength`). Wins and losses therefore differ by at most 75 unless
+/// the share reaches −1 or 1: the mean score of n games is within 38/n of ½.
 package struct Adaptive: LearningOpponent {
-  /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
+  /// The share of strong moves among the player's moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give
+  /// value away.
   package private(set) var strength: Int
-  /// Counts of observed replies, by base-3 key of the position and by cell, both of the canonical one of the position's eight
-  /// images.
+  /// How often the other player marked each cell of each position, at [base-3 key][cell]. Positions that a symmetry maps to each other
+  /// share the counts: position and cell are those of `Position.canonical`.
   private var habits: [UInt16]
   /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
   private static let scale = 65_536
-  /// The change of the share per game: a twenty-fifth of the distance between the score and ½.
+  /// The factor of a game's score (0, ½ or 1) minus ½, by which the game changes `strength`.
   private static let gain = scale / 25
 
   /// Starts with a share of strong moves of ½ and without any counted reply of the other player.

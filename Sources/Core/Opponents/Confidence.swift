@@ -1,5 +1,5 @@
-/// The two terms of upper confidence bounds, √(k ln n) and 1/√n, from tables for small counts. The results are the same on every
-/// machine.
+/// The two factors of a move's exploration term in an upper confidence bound: √(k ln n) for n visits of the position, and 1/√n for n
+/// visits of the move. Tables hold both for small n. The results are the same on every machine.
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
@@ -25,13 +25,13 @@ struct Confidence {
     inverseRoots.deallocate()
   }
 
-  /// √(k ln n), with the logarithm interpolated linearly between powers of two.
+  /// √(k ln n) for a position with n visits; the logarithm is interpolated linearly between powers of two. 0 for n = 0.
   @inline(__always)
   func exploration(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? explorations[Int(n)] : Confidence.exploration(n, factor)
   }
 
-  /// 1/√n; 0 for n = 0.
+  /// 1/√n for a move with n visits; 0 for n = 0.
   @inline(__always)
   func inverseRoot(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? inverseRoots[Int(n)] : 1 / Float(n).squareRoot()

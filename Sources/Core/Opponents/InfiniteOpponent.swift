@@ -5,7 +5,8 @@ import TicTacToe
 /// A player of Infinite whose chances of every move are known exactly. The chances depend on the board alone: the other side's newest
 /// mark shows the last move.
 package enum InfiniteOpponent: Sendable, Hashable {
-  /// A player that chooses from a set of moves. `perfect` and `trap` take the quickest win, as a win postponed at every move never comes.
+  /// A player that takes a random move of a set. On a won board the sets of `perfect` and `trap` have only the quickest wins: a player
+  /// that postpones the win at every move never wins.
   case simple(SimpleOpponent)
   /// One of the six levels that users choose from.
   case level(InfiniteLevel)
@@ -86,8 +87,8 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
-    // the chances built before that kind was added apply.
+    // Begin with equal chances for all moves. Then give priority to one kind of moves after another, the most important kind last. If
+    // the player overlooks a kind, the chances without this kind apply.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

@@ -77,8 +77,8 @@ struct MistakeRates: Sendable, Hashable {
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
-    // the chances built before that kind was added apply.
+    // Begin with equal chances for all moves. Then give priority to one kind of moves after another, the most important kind last. If
+    // the player overlooks a kind, the chances without this kind apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {

@@ -20,10 +20,11 @@ package struct Menace: LearningOpponent {
 
   package var name: String { "menace" }
 
-  /// Fills every box as Michie did: 4, 3, 2 and 1 beads of each colour at the side's first to fourth move.
+  /// Fills every box as Michie did: 4 beads for each cell at the side's first move, 3, 2 and 1 at its second, third and fourth.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
-  /// Restores saved boxes; `nil` if their number or beads are not possible for the positions.
+  /// Restores saved boxes. `nil` unless there is every box, and each has beads: at most `beadLimit` for a cell, and only for cells of its
+  /// position's `distinctMoves`.
   package init?(beads: [[UInt32]], gamesLearned: Int) {
     let boxes = MenaceBoxes.shared.boxes
     guard beads.count == boxes.count, gamesLearned >= 0 else { return nil }

@@ -3,8 +3,8 @@ import TicTacToe
 
 /// A player of misère whose chances of every move are known exactly.
 package enum MisereOpponent: MemorylessOpponent, Hashable {
-  /// A player that takes a random move of its set of moves. The player `winBlock` avoids cells that lose at once, since in misère
-  /// no cell wins at once.
+  /// A player that takes a random move of a set, such as all moves that keep the value. Here `winBlock`, which elsewhere takes an
+  /// immediate win, avoids an immediate loss: in misère no cell wins at once.
   case simple(SimpleOpponent)
   /// One of the six levels that users choose from.
   case level(MisereLevel)
@@ -41,8 +41,8 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Begin with all moves, then add the kinds of moves from the lowest priority to the highest. Where the player overlooks a kind,
-    // the chances built before that kind was added apply.
+    // Begin with equal chances for all moves. Then give priority to one kind of moves after another, the most important kind last. If
+    // the player overlooks a kind, the chances without this kind apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -2,8 +2,8 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. The chosen move is a
-/// function of position, simulations and generator. The memory is reused from move to move, so a search allocates nothing.
+/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. The chosen move depends only on
+/// the position, the number of simulations and the generator. The memory is reused from move to move, so a search allocates nothing.
 ///
 /// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics are kept per move, and all
 /// move orders share a position's node, so the tree has at most the 4,520 live positions.
@@ -155,7 +155,7 @@ package final class MonteCarloSearch {
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
       let root = confidence.inverseRoot(visits)
       node.pointee.inverseRoots[unchecked: cell] = root
-      // The square of `root` is 1/visits up to rounding.
+      // `root` · `root` is 1/visits, up to rounding, so this is the mean of all scores.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
       score = -score
     }
@@ -175,7 +175,7 @@ package final class MonteCarloSearch {
     return best
   }
 
-  /// Picks a random cell of a mask. Leaves in `random` the randomness that was not used.
+  /// Picks a random cell of a mask. Leaves in `random` the random bits that this choice has not used, for the next choice.
   @inline(__always)
   private func pick(_ mask: UInt16, _ random: inout UInt64) -> Int {
     let (high, low) = random.multipliedFullWidth(by: UInt64(truncatingIfNeeded: mask.nonzeroBitCount))

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Fits the weights of `UltimateNet` to aims by gradient descent, in floating-point numbers.
+/// Fits the weights of `UltimateNet` by gradient descent, in floating-point numbers, so that its outputs approach given values.
 ///
 /// Source of the steps: D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 struct UltimateFitting {
@@ -10,15 +10,15 @@ struct UltimateFitting {
   /// The weights in the order of a weights file.
   private(set) var weights: [Float]
   private let images = UltimateNet.images()
-  /// The weights of inputs and their gradients, at [input][unit], by symmetry.
+  /// At [input][unit], the weights of the input in the unit's eight neurons. `gradients` has the sums of the gradients by these weights.
   private var columns: [Lanes]
   private var gradients: [Lanes]
-  /// The gradients of the other weights.
+  /// The sums of the gradients by all other weights: the units' biases, the output weights, the output's bias.
   private var rest: [Float]
-  /// The running means of the gradients and of their squares.
+  /// Adam's running means: of each weight's gradient (`means`) and of the gradient's square (`squares`).
   private var means: [Float]
   private var squares: [Float]
-  /// The weight of the start, 0, in these means.
+  /// The share of the start value 0 in `means` and in `squares`, which `step` corrects: it divides by 1 minus the share.
   private var decays: (Float, Float) = (1, 1)
   /// The sums of the neurons for the position whose output was computed last, by unit.
   private var sums = [Lanes](repeating: Lanes(), count: units)
@@ -73,8 +73,8 @@ struct UltimateFitting {
     return result
   }
 
-  /// Adds the gradients of the position whose output was computed last.
-  /// - Parameter error: The aimed minus the computed probability of a win.
+  /// Adds the gradients of the position that `output` was last called for to the sums.
+  /// - Parameter error: The probability of a win to learn, minus the computed one.
   mutating func learn(_ active: [Int], error: Float) {
     let units = UltimateFitting.units
     let (zero, one) = (Lanes(repeating: 0), Lanes(repeating: 1))
@@ -92,7 +92,7 @@ struct UltimateFitting {
     }
   }
 
-  /// Changes the weights by the mean gradient of `count` positions.
+  /// Changes the weights by the mean gradient of the `count` positions since the last step. `rate` is the learning rate.
   mutating func step(count: Int, rate: Float) {
     let (units, inputs) = (UltimateFitting.units, UltimateFitting.inputs)
     decays = (decays.0 * 0.9, decays.1 * 0.999)

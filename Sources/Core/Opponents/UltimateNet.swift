@@ -4,46 +4,47 @@ import TicTacToe
 /// The part of `UltimateValue` that sees all boards together: a net with one hidden layer.
 ///
 /// Its inputs are facts of a position, 0 or 1 (`inputCount` lists them). Each of the `unitCount` units has eight hidden neurons, one for
-/// each symmetry of the board. The neurons of a unit share their weights, so that images of a position have the same value. A neuron's
-/// output is the square of its sum, after the sum is clamped to 0…1. A move changes these sums by a few columns of weights.
+/// each symmetry of the board. The neurons of a unit share their weights, so that images of a position have the same value. A neuron
+/// adds the weights of the inputs that are 1, and a bias. It clamps this sum to 0…1; the square is its output. A move changes only a few
+/// inputs, so the sums after a move follow from the sums before it by adding and subtracting these inputs' weights.
 struct UltimateNet: ~Copyable {
-  /// The weights of one input in one unit, by symmetry.
+  /// The weights of one input in the eight neurons of one unit.
   typealias Column = SIMD8<Int16>
 
   static var unitCount: Int { 8 }
-  /// The number of inputs: for each board its status; for each board in which the side to move has to play its open status; whether
-  /// this side may play on any board; for each mark on an open board its side and its cell.
+  /// The number of inputs. There is one for each board and status of this board; for each board in which the side to move has to play,
+  /// and status of this board; for a free choice of the board; for each side and cell, if the side has a mark there on an open board.
   static var inputCount: Int { marks + 2 * 81 }
   /// The number of weights: the inputs of the first unit, those of the next units, a bias of each unit, an output weight of each unit,
   /// the output's bias.
   static var weightCount: Int { unitCount * (inputCount + 2) + 1 }
 
-  /// An input weight or a bias of this size adds 1 to a sum.
+  /// The integer that stands for 1 in the input weights, the biases and the neurons' sums.
   static var scale: Int { 128 }
-  /// An output weight of this size is 1.
+  /// The integer that stands for an output weight of 1.
   static var outputScale: Int { 64 }
-  /// The greatest output weight; its product with a clamped sum fits into 16 bits.
+  /// The greatest integer for an output weight: its product with `scale`, the greatest clamped sum, fits into 16 bits.
   static var outputLimit: Int { 255 }
 
   private static var targets: Int { 9 * UltimateValue.statusCount }
   private static var openCount: Int { Int(UltimateValue.won) }
-  /// The input for a side to move that may play on any board.
+  /// The input that is 1 if the side to move may play on any board.
   static var free: Int { targets + 9 * openCount }
   private static var marks: Int { free + 1 }
 
-  /// The input for a board's status.
+  /// The input that is 1 if the board has this status.
   @inline(__always)
   static func input(board: Int, status: Int) -> Int { board &* UltimateValue.statusCount &+ status }
 
-  /// The input for the board in which the side to move has to play.
+  /// The input that is 1 if the side to move has to play in the board `board`, and this board has the status `status`.
   @inline(__always)
   static func input(target board: Int, status: Int) -> Int { targets &+ board &* openCount &+ status }
 
-  /// The input for a mark of the side to move (`side` is 0) or of the other side (1).
+  /// The input that is 1 if the side to move (`side` is 0) or the other side (1) has a mark in this cell, and the board is open.
   @inline(__always)
   static func input(side: Int, cell: Int) -> Int { marks &+ 81 &* side &+ cell }
 
-  /// By symmetry and input, the input that is its image.
+  /// At [symmetry][input], the input for the same fact on the board after the symmetry.
   static func images() -> [[Int]] {
     Symmetry.all.map { symmetry in
       func image(_ board: Int) -> Int { symmetry.images[board].index }
@@ -55,7 +56,7 @@ struct UltimateNet: ~Copyable {
     }
   }
 
-  /// The weights of inputs at [input][unit], by symmetry.
+  /// At [input][unit], the weights of the input in the unit's eight neurons.
   /// - Parameters:
   ///   - weights: The weights in the order of a weights file.
   ///   - images: The result of `images()`.
@@ -71,7 +72,7 @@ struct UltimateNet: ~Copyable {
     return columns
   }
 
-  /// The weights at [input][unit], then the units' biases.
+  /// The result of `columns(of:_:)`, then the units' biases.
   private let columns: UnsafeMutablePointer<Column>
   private let outputs: UnsafeMutablePointer<Column>
   private let bias: Int32
@@ -100,7 +101,7 @@ struct UltimateNet: ~Copyable {
     fileprivate var units = InlineArray<8, Column>(repeating: Column(repeating: 0))
   }
 
-  /// The sums of a position without inputs.
+  /// The neurons' sums if all inputs are 0: the biases.
   @inline(__always)
   func start() -> Sums {
     var sums = Sums()
@@ -131,7 +132,7 @@ struct UltimateNet: ~Copyable {
     for cell in marks { subtract(UltimateNet.input(side: side, cell: Int(cell.rawValue)), from: &sums) }
   }
 
-  /// The net's output in the unit of `UltimateValue`'s weights.
+  /// The net's output, a log-odds as an integer: `UltimateValue.scale` (256) stands for 1, as in the weights of the tables.
   @inline(__always)
   func output(_ sums: Sums) -> Int32 {
     let (zero, one) = (Column(repeating: 0), Column(repeating: Int16(UltimateNet.scale)))
@@ -144,7 +145,7 @@ struct UltimateNet: ~Copyable {
         SIMD8<Int32>(truncatingIfNeeded: sum) &* SIMD8<Int32>(truncatingIfNeeded: sum &* outputs[unit])
       total &+= products.evenHalf &+ products.oddHalf
     }
-    // 1 in the log-odds is 128² · 64 here and 256 in the weights.
+    // A log-odds of 1 is 128² · 64 = 2²⁰ in `total` and 256 = 2⁸ in the result.
     return bias &+ total.wrappedSum() &>> 12
   }
 }

@@ -50,11 +50,11 @@ package final class UltimatePlayouts {
     return ((random &>> 32) &* bound) &>> 32
   }
 
-  // A 64-bit number counts the empty cells of the nine boards: in seven bits for each board (a field), 0 for a closed board. Here
-  // each field is 1.
+  // A 64-bit number holds nine fields of seven bits, one for each board: the number of its empty cells, 0 for a closed board. Here each
+  // field is 1.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // The seven-bit fields (each a board's number of empty cells) divided between two numbers, five and four, so that seven spare
-  // bits are above each field. Here each field is 1.
+  // The fields of the boards 0, 2, 4, 6 and 8 alone, and those of the boards 1, 3, 5 and 7 alone, so that seven spare bits are above
+  // each field. Here each field is 1.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 
@@ -113,15 +113,15 @@ package final class UltimatePlayouts {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a random empty cell. Draws the cell's rank (from 0) among all empty cells of open boards, and counts the boards before
-  /// the cell's board. These are the boards up to which the number of empty cells, cumulative from the first board, is at most the rank.
+  /// The board of a random empty cell. Draws the cell's rank (from 0) among the empty cells of open boards, and counts the boards before
+  /// the cell's board: the boards `b` for which the boards 0…b have at most rank empty cells together.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones
     let drawn = draw(sums &>> 56 & 127, &random)
     let five = (drawn &* fiveOnes | 128 &* fiveOnes) &- (sums & (127 &* fiveOnes))
     let four = (drawn &* fourOnes | 128 &* fourOnes) &- (sums &>> 7 & (127 &* fourOnes))
-    // A field's lowest spare bit stays set if the field's cumulative number of empty cells is at most the drawn rank.
+    // The lowest spare bit above a field stays set if the field, the number of empty cells on the boards 0…b, is at most the rank drawn.
     let isBelow = (five &>> 7 & fiveOnes) &+ (four &>> 7 & fourOnes)
     return (isBelow &* fiveOnes) &>> 56
   }

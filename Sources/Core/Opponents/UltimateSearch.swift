@@ -5,7 +5,7 @@ import TicTacToe
 ///
 /// A leaf's value comes from a random playout, or from the value function's score of its best move. A node is proven if one of its
 /// moves wins or all its moves are proven; proven nodes are not searched again. With a value function each node also keeps the
-/// minimax of the values below it; the move to search next is chosen by the average of mean and minimax. Sources: L. Kocsis,
+/// minimax of the values below it; the move to search next is chosen by the average of its mean score and its minimax. Sources: L. Kocsis,
 /// C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008;
 /// M. Lanctot and others, "Monte Carlo tree search with heuristic evaluations using implicit minimax backups", CIG 2014.
 ///
@@ -46,7 +46,7 @@ package final class UltimateSearch {
     package var score: Float { proof == .none ? min(max(mean, -1), 1) : proof.score }
   }
 
-  /// An upper limit on the simulations of any search.
+  /// The most simulations of a search, also if the caller asks for more.
   package var simulationLimit = Int.max
 
   private let value: UltimateValue?
@@ -62,12 +62,12 @@ package final class UltimateSearch {
   private let path: UnsafeMutablePointer<UInt32>
   private let values: UnsafeMutablePointer<Float>
 
-  /// The factor of the exploration term, tuned by matches between searches.
+  /// Multiplies the exploration term of the upper confidence bound. Tuned by matches between searches with different factors.
   private let explorationConstant: Float
   /// Multiplies `explorationConstant` for moves that let the other side play on several boards: such a move is rarely good, and costly
-  /// to search. Tuned by matches between searches.
+  /// to search. Tuned likewise.
   private let wideExploration: Float
-  /// The weight of a node's minimax, 0…1; the rest is the weight of its mean. Tuned by matches between searches.
+  /// The weight of a node's minimax, 0…1, in the score by which a move is chosen; the rest is the weight of its mean. Tuned likewise.
   private let minimaxShare: Float
   /// The visits after which a leaf evaluated by playouts is expanded.
   private static let expansionThreshold = 4
@@ -238,7 +238,8 @@ package final class UltimateSearch {
     }
   }
 
-  /// A small random error of the value, drawn for each use: a search without playouts would otherwise always play the same game.
+  /// A random number within ±0.03, added to each result of the value function: a search without playouts would otherwise always play the
+  /// same game.
   @inline(__always)
   private func leafNoise() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
 

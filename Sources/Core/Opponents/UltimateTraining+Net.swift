@@ -1,11 +1,12 @@
 import Base
 import TicTacToe
 
-/// The second part of the training: the search plays games with itself, and tables and net learn what the search found.
+/// The second part of the training: the search plays games with itself, and tables and net learn the scores that the search found.
 ///
-/// The games begin with random moves and have some later. The search looks at each of their positions, and at positions one random move
-/// beside the games. The aim of a position of a game is a mean of the search's score, the later scores and the result, weighted less with
-/// each ply; the aim of a position beside a game is the search's score.
+/// A game begins with random moves, and later about one move in `randomMoves` is random. The search evaluates each position of a game,
+/// and for about half of them also the position after a random move that is not played in the game. A position's aim is the
+/// value that tables and net learn for it. In a game this is a mean of the search's score, the later scores and the result, in which each
+/// later ply weighs less; for the other positions it is the search's score.
 extension UltimateTraining {
   /// A position to learn from.
   private struct Sample {
@@ -18,7 +19,7 @@ extension UltimateTraining {
   package static let (shippedRounds, shippedRoundGames): (Int, Int) = (2, 12_000)
   /// The simulations of a search.
   private static let simulations = 200
-  /// The share of the later positions' aims in a position's aim; the rest is the search's score.
+  /// The share of the next position's aim in a position's aim; the rest is the search's score of the position itself.
   private static let later: Float = 0.7
   /// On average, one of `randomMoves` moves is random.
   private static let randomMoves = 14

@@ -2,8 +2,8 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Trains the weights of `UltimateValue` by self-play: first the tables in games without a search, then tables and net in rounds of
-/// games of the search (`trainNet`).
+/// Trains the weights of `UltimateValue` by self-play: first only the tables, in games whose moves are chosen without a search; then
+/// the tables and the net, in rounds of games that the search plays (`trainNet`).
 ///
 /// Each game of the first part starts with random moves and continues with the move after which the other side's value is least,
 /// sometimes with a random move. Each position's value then moves towards its target: a mean of the later values and the result,
@@ -29,7 +29,7 @@ package struct UltimateTraining {
   /// The sum and number of squared errors since the last `takeError`.
   private var errors = (sum: 0.0, count: 0)
 
-  /// The indices of a position's weights: up to nine boards and eight lines.
+  /// The indices in `weights` of a position's weights: one for each open board, and one for each of the eight lines of boards.
   struct Features {
     var places = InlineArray<17, Int32>(repeating: 0)
     var count = 0
@@ -66,7 +66,7 @@ package struct UltimateTraining {
       + (fitting?.rounded ?? [Int16](repeating: 0, count: UltimateNet.weightCount))
   }
 
-  /// The root mean square of the values' differences from their targets since the last call.
+  /// The root mean square of the differences between the positions' values and targets, over all positions since the last call.
   package mutating func takeError() -> Double {
     defer { errors = (0, 0) }
     return errors.count == 0 ? 0 : (errors.sum / Double(errors.count)).squareRoot()
@@ -131,10 +131,11 @@ package struct UltimateTraining {
     }
   }
 
-  /// Moves the tables' weights of a position towards its aim.
+  /// Changes a position's weights in the tables, so that its value comes closer to its target. `error` is the target minus the value.
   mutating func learn(_ features: Features, error: Float, rate: Float) {
     errors = (errors.sum + Double(error * error), errors.count + 1)
-    // The gradient of the log-likelihood by each weight is the error of the win probability, half of `error`.
+    // The gradient of the log-likelihood by each weight is the error of the win probability. The value is 2 · this probability − 1,
+    // so the error of the probability is half of `error`.
     for index in 0..<features.count { weights[Int(features.places[index])] += rate * error / 2 }
   }
 

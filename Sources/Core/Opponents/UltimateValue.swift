@@ -29,14 +29,14 @@ package final class UltimateValue: @unchecked Sendable {
   let boards: UnsafeMutablePointer<Int16>
   /// The weight of a line from the statuses of its boards, at [line][first · 361 + second · 19 + third].
   let lines: UnsafeMutablePointer<Int16>
-  /// By base-3 key, the board's status.
+  /// By base-3 key of a board, its status (`boardClass(of:)`).
   let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask of cells, the base-3 key of a board with X's marks in these cells.
   let keys: UnsafeMutablePointer<Int32>
   private let net: UltimateNet
-  /// The values of sums of weights; `value(ofSum:)` reads them.
+  /// The values −1…1 of all sums of weights from −`bound` to `bound`; `value(ofSum:)` reads them.
   private let valueTable: UnsafeMutablePointer<Float>
-  /// The bound to which sums are clamped: ±8 in the log-odds, where the value is almost ±1.
+  /// Sums of weights are clamped to ±`bound`, a log-odds of ±8, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
 
   /// The first line of a weights file: the version and the numbers of weights of boards, lines and net (inputs × units).
@@ -62,7 +62,7 @@ package final class UltimateValue: @unchecked Sendable {
     Array(mark.utf8) + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
   }
 
-  /// A weight for a weights file.
+  /// A weight as in a weights file: multiplied by `scale`, and rounded to a 16-bit integer.
   static func rounded(_ weight: Float, scale: Int) -> Int16 {
     Int16(max(-32_767, min(32_767, (weight * Float(scale)).rounded())))
   }
@@ -113,7 +113,7 @@ package final class UltimateValue: @unchecked Sendable {
     return (power - 1) / (power + 1)
   }
 
-  /// The value of a sum of weights.
+  /// The value −1…1 of a position, from the sum of its weights.
   @inline(__always)
   func value(ofSum sum: Int32) -> Float {
     let bound = UltimateValue.bound

@@ -52,7 +52,7 @@ package struct MoveDistribution: Sendable, Equatable {
     reduce()
   }
 
-  /// Draws a cell; the bias is below 2⁻⁶².
+  /// Draws a cell. The chances with which cells are drawn differ from the exact chances by less than 2⁻⁶².
   package func draw(using generator: inout SplitMix64) -> Square {
     var rest = generator.next().multipliedFullWidth(by: total).high
     for index in 0..<9 {

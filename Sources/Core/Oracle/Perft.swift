@@ -1,14 +1,14 @@
 import TicTacToe
 
-/// Counts of the game tree from a position to a depth.
+/// The numbers of nodes and finished games in the tree of all move sequences from a position, down to a depth in plies.
 package struct Perft: Sendable, Hashable {
-  /// By ply, the number of nodes, with the start at index 0.
+  /// At index n, the number of nodes n plies after the start position.
   package private(set) var nodes: [Int]
-  /// By last ply, the number of games won by X.
+  /// At index n, the number of games that X has won n plies after the start position.
   package private(set) var xWins: [Int]
-  /// By last ply, the number of games won by O.
+  /// At index n, the number of games that O has won n plies after the start position.
   package private(set) var oWins: [Int]
-  /// By last ply, the number of drawn games.
+  /// At index n, the number of games drawn n plies after the start position.
   package private(set) var draws: [Int]
 
   /// The number of all nodes.

@@ -6,9 +6,10 @@ import TicTacToe
 ///
 /// A search answers one question: does one side, the attacker, win? Each position has two numbers: the least number of leaves still to be
 /// proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and the least number to show that
-/// this side fails. The search descends to the move with the fewest leaves, until another move has fewer. Since many leaves are below more
-/// than one move, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other open move. Sources:
-/// A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
+/// this side fails. The search descends to the move with the fewest leaves, until another move has clearly fewer. Since many leaves are
+/// below more than one move, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other move
+/// that is not yet proved to fail. Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak
+/// proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
@@ -17,7 +18,7 @@ package final class UltimateSolver {
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
-    /// The number of nodes searched below the position; a new entry replaces the entry of its bucket with the fewest nodes.
+    /// The number of nodes searched to get these numbers; a new entry replaces the entry of its bucket with the fewest nodes.
     var nodes: UInt32 = 0
   }
 
@@ -50,7 +51,8 @@ package final class UltimateSolver {
   private let table: UnsafeMutablePointer<Entry>
   /// The moves of the nodes on the path, one after another; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
-  /// The number of entries of a bucket; a new position replaces the entry with the fewest nodes. Not tuned by measurement.
+  /// The number of entries of a bucket. A position's key selects a bucket, and the position may have any of the bucket's entries. Not
+  /// tuned by measurement.
   private static let bucketSize = 4
 
   /// - Parameter entries: The number of positions in the table; each takes 24 bytes.

@@ -114,8 +114,8 @@ package struct Record: Sendable, Hashable {
 // MARK: - Tags
 
 extension Record {
-  /// The tags of the PGN roster except `Result`, in order, then other tags that Alina writes. All further tags follow in the order
-  /// of reading.
+  /// In writing order: the Seven Tag Roster that PGN demands, except `Result`, then other tags that Alina writes. All further tags follow
+  /// in the order of reading.
   static let tagOrder = [
     "Event", "Site", "Date", "Round", "White", "Black", "Seed", "ScoreRules", "TimeControl",
   ]
@@ -126,7 +126,7 @@ extension Record {
   /// The values of the tag `Variant` that mean the classic game; a record keeps the value that was read.
   static let classicNames = ["classic", "standard", "tictactoe"]
 
-  /// The value of a roster tag whose content is unknown.
+  /// The value that PGN demands for an unknown player, event, site, round or date; `nil` for other tags.
   static func unknownValue(of name: String) -> String? {
     switch name {
     case "Event", "Site", "Round", "White", "Black": "?"
@@ -288,7 +288,7 @@ extension Record {
   /// The numbers of the candidate melodies chosen for the bars after `ply` moves; empty if unknown.
   package func bars(ply: Int) -> [Int] { bars.indices.contains(ply) ? bars[ply] : [] }
 
-  /// Alina's commands inside comments.
+  /// Alina's commands inside comments, such as `[%emt 0:00:02.750]`.
   enum Command: String, CaseIterable {
     case emt, clk, frame, bar, end
   }

@@ -169,7 +169,7 @@ struct RecordBuilder {
 // MARK: - Comments
 
 extension RecordBuilder {
-  /// Extracts Alina's commands from a comment and keeps the rest of its text.
+  /// Applies Alina's commands in a comment (`[%emt 0:00:02.750]`) and adds the rest of the comment's text to the record.
   mutating func addComment(_ range: Range<Int>, _ cursor: ByteCursor) throws(NotationError) {
     guard range.count <= Record.Limit.comment + 512 else {
       throw cursor.error(at: range.lowerBound, "a comment has at most \(Record.Limit.comment) bytes")
@@ -219,7 +219,7 @@ extension RecordBuilder {
     record.comments.append(Record.Comment(ply: times.count, text: text))
   }
 
-  /// Applies a command; returns an error message, or `nil`.
+  /// Stores the value of a command, such as the thinking time of the last move; returns an error message, or `nil`.
   private mutating func apply(_ command: Record.Command, _ value: String) -> String? {
     let ply = times.count
     switch command {
