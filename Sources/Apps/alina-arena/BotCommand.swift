@@ -99,7 +99,7 @@ private final class BotSession {
     model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
   }
   private(set) var hasBeenOnline = false
-  /// The client's reason, as text, why the last attempt to connect failed or the connection was lost.
+  /// Why the client last failed to connect or lost the connection, as a text for the user.
   private(set) var problem: String?
   private var model: BotModel
   /// The player; called only on the queue `thinking`.

@@ -95,7 +95,8 @@ struct Edit: ParsableCommand {
       case turn(Int)
     }
 
-    /// The terminal's original modes, global because signal handlers restore them with `tcsetattr` (allowed by POSIX.1-2017, 2.4.3).
+    /// The terminal's original modes, which a signal handler restores with `tcsetattr` (POSIX.1-2017, 2.4.3, allows this). Static, as a
+    /// signal handler cannot capture `self`.
     private nonisolated(unsafe) static var before = termios()
     private let isTerminal: Bool
     private var isOver = false
@@ -137,8 +138,8 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// The command of the next key. `nil` if no key or an unused key is pressed within the time; `again` (play the sign again) at the end
-    /// of the input.
+    /// Waits at most `milliseconds` for a key and returns its command; `nil` without a key, or if the key has no command. At the end of the
+    /// input returns `again` (play the sign again) once, then `nil`.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }

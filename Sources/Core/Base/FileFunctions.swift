@@ -37,6 +37,6 @@ package struct FileLocks: Sendable {
     (self.take, self.release) = (take, release)
   }
 
-  /// Grants every lock: for programs that keep no games, such as the film maker.
+  /// Grants every lock: for a screen that stores no games, such as the one that draws films.
   package static let none = FileLocks(take: { _ in true }, release: { _ in })
 }

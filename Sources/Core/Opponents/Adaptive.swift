@@ -2,27 +2,27 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Adapts to one player so that over many games each side scores half.
+/// Adapts to its opponent so that over many games each side scores half.
 ///
-/// A strong move keeps the value of the position, and the other player has erred most often after it: the player counts the other
-/// player's replies in each position (up to symmetry). A win lowers the share of strong moves by 1/50, a loss raises it by 1/50; a
-/// draw leaves it. The share begins at ½, and stays in −1…1 (see `strength`). Wins and losses therefore differ by at most 75 unless
-/// the share reaches −1 or 1: the mean score of n games is within 38/n of ½.
+/// This player counts its opponent's replies in each position (up to symmetry). A strong move keeps the value of the position, and of such
+/// moves it is the one after which the opponent has erred most often. A win lowers the share of strong moves by 1/50, a loss raises it
+/// by 1/50. The share begins at ½. Until it reaches −1 or 1 (see `strength`), wins and losses differ by at most 75, so the mean score of n
+/// games is within 38/n of ½.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves among the player's moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give
   /// value away.
   package private(set) var strength: Int
-  /// How often the other player marked each cell of each position, at [base-3 key][cell]. Positions that a symmetry maps to each other
-  /// share the counts: position and cell are those of `Position.canonical`.
+  /// How often the opponent marked each cell of each position, at [base-3 key][cell]. Positions that a symmetry maps to each other share
+  /// the counts: position and cell are those of `Position.canonical`.
   private var habits: [UInt16]
   /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
   private static let scale = 65_536
-  /// The factor of a game's score (0, ½ or 1) minus ½, by which the game changes `strength`.
+  /// A game lowers `strength` by this number times the game's score (1, ½ or 0) minus ½.
   private static let gain = scale / 25
 
-  /// Starts with a share of strong moves of ½ and without any counted reply of the other player.
+  /// Starts with a share of strong moves of ½ and without any counted reply of the opponent.
   package init() {
     strength = Adaptive.scale / 2
     habits = [UInt16](repeating: 0, count: Position.keyCount * 9)
@@ -54,13 +54,13 @@ package struct Adaptive: LearningOpponent {
     return losing.isEmpty ? position.legalMoves : losing
   }
 
-  /// The value-preserving moves after which the other player errs most often, by the counted replies.
+  /// The value-preserving moves after which the opponent errs most often, by the counted replies.
   func strongMoves(in position: Position) -> SquareSet {
     Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
-  /// The chance that the other player errs in a position. It is estimated from the replies counted in this position, with one added
-  /// for each legal reply (Laplace smoothing).
+  /// The chance that the opponent errs in a position, estimated from the replies counted in this position. Each legal reply counts once
+  /// more than it was made (Laplace smoothing).
   private func errorRate(in position: Position) -> Double {
     guard position.outcome == nil else { return 0 }
     let keeping = Solver.shared.valuePreservingMoves(in: position)
@@ -74,7 +74,7 @@ package struct Adaptive: LearningOpponent {
     return Double(errors) / Double(seen)
   }
 
-  /// Counts the other player's replies and adjusts the share of strong moves.
+  /// Counts the opponent's replies and adjusts the share of strong moves.
   package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
     gamesLearned += 1
     var position = start

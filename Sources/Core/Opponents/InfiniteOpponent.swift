@@ -46,8 +46,8 @@ package enum InfiniteOpponent: Sendable, Hashable {
 }
 
 extension InfiniteTable {
-  /// The value-preserving moves: on a won board the quickest wins, on a lost board the slowest losses. Of these moves, only those
-  /// after which the greatest share of replies loses value.
+  /// On a won board the quickest wins. Otherwise, of the value-preserving moves (on a lost board, the slowest losses), those after which
+  /// the greatest share of replies loses value.
   func luringMoves(on board: Infinite.Board) -> SquareSet {
     let keeping = bestMoves(on: board, delaying: true)
     if evaluation(of: board).value == .win { return keeping }

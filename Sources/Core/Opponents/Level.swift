@@ -70,7 +70,7 @@ struct MistakeRates: Sendable, Hashable {
   var block: ClosedRange<Int>
   /// How many of twenty chances to make two threats at once the level overlooks.
   var fork: ClosedRange<Int>
-  /// How many of twenty chances to keep a drawn position drawn, where another move would lose, the level overlooks.
+  /// In a drawn position in which some moves lose: how many of twenty chances to keep the draw the level overlooks.
   var enemyFork: ClosedRange<Int>
   /// How many of twenty chances for a good move in the first two plies the level overlooks; the same for all cells.
   var opening: Int
@@ -115,8 +115,8 @@ struct MistakeRates: Sendable, Hashable {
 }
 
 extension MoveDistribution {
-  /// Gives `squares` priority over the chances so far. The player overlooks the cells of `near` in `rate.lowerBound` of 20 cases, the
-  /// other cells in `rate.upperBound` of 20.
+  /// Gives `squares` priority over the chances so far, and those in `near` priority over the others. The player overlooks the squares in
+  /// `near` in `rate.lowerBound` of 20 cases, the others in `rate.upperBound` of 20.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

@@ -11,7 +11,8 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
   case perfectDistance = "perfect_distance"
   /// Wins at once if it can, else blocks, else plays any legal move.
   case winBlock = "win_block"
-  /// Plays perfectly and sets traps: takes the move after which the greatest share of replies loses value.
+  /// Plays perfectly and sets traps: takes the quickest win, else the value-preserving move after which the greatest share of replies
+  /// loses value.
   case trap
 
   package var name: String { rawValue }

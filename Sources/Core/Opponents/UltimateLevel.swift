@@ -30,7 +30,7 @@ package struct UltimateLevel: NumberedLevel {
   ]
 
   /// Chooses a move of a live state.
-  /// - Parameter search: The search of this game alone; it has a value function if the level needs one.
+  /// - Parameter search: A search that only this game uses. Has a value function if and only if `needsValue`.
   package func move(
     in state: Ultimate.State, with search: UltimateSearch, using generator: inout SplitMix64,
     isStopped: () -> Bool = { false }

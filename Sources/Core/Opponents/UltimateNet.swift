@@ -121,7 +121,7 @@ struct UltimateNet: ~Copyable {
     for unit in 0..<UltimateNet.unitCount { sums.units[unchecked: unit] &-= column[unit] }
   }
 
-  /// Adds the inputs for a side's marks on open boards.
+  /// Adds the weights of the inputs for a side's marks to `sums`; `marks` has only marks on open boards.
   @inline(__always)
   func add(marks: MoveSet, side: Int, to sums: inout Sums) {
     for cell in marks { add(UltimateNet.input(side: side, cell: Int(cell.rawValue)), to: &sums) }

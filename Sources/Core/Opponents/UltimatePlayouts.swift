@@ -113,8 +113,8 @@ package final class UltimatePlayouts {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a random empty cell. Draws the cell's rank (from 0) among the empty cells of open boards, and counts the boards before
-  /// the cell's board: the boards `b` for which the boards 0…b have at most rank empty cells together.
+  /// The board of a random empty cell. Draws the cell's rank (from 0) among the empty cells of open boards, in the order of boards. Then
+  /// counts the boards before the cell's board: those boards b for which the number of empty cells on the boards 0…b is at most the rank.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones

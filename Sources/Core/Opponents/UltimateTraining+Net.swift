@@ -17,7 +17,7 @@ extension UltimateTraining {
 
   /// The number of rounds and the number of games of the first round that produced the shipped weights.
   package static let (shippedRounds, shippedRoundGames): (Int, Int) = (2, 12_000)
-  /// The simulations of a search.
+  /// The number of simulations with which the search evaluates a position.
   private static let simulations = 200
   /// The share of the next position's aim in a position's aim; the rest is the search's score of the position itself.
   private static let later: Float = 0.7

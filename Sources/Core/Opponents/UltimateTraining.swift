@@ -139,7 +139,7 @@ package struct UltimateTraining {
     for index in 0..<features.count { weights[Int(features.places[index])] += rate * error / 2 }
   }
 
-  /// The log-odds of a position by the tables.
+  /// The log-odds of a win for the side to move, from the tables without the net.
   func sum(_ features: Features) -> Float {
     var sum: Float = 0
     for index in 0..<features.count { sum += weights[Int(features.places[index])] }

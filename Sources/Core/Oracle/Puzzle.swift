@@ -12,9 +12,9 @@ package struct Puzzle: Sendable, Hashable {
     /// The Glicko-2 rating of the puzzles: a player of equal rating finds the move in half of the cases.
     package let rating: Double
 
-    /// All kinds. The ratings are fitted by maximum likelihood to the chances with which the levels 1–5 of the games find the
-    /// move, over 300 puzzles each (40 of Ultimate, levels 1–4), with level 3 at 1500. The levels are then at 1256, 1377,
-    /// 1500, 1633 and 1806 (28 November 2026).
+    /// All kinds. The ratings were fitted by maximum likelihood to the chances with which the levels 1–5 find the right move, over 300
+    /// puzzles of each kind (of Ultimate 40, by the levels 1–4). Level 3 was set to 1500; the fit put the five levels at 1256, 1377, 1500,
+    /// 1633 and 1806 (28 November 2026).
     package static let all: [Kind] = [
       Kind(variant: .classic, grade: 0, rating: 1067), Kind(variant: .classic, grade: 1, rating: 1199),
       Kind(variant: .classic, grade: 2, rating: 1204), Kind(variant: .classic, grade: 3, rating: 1443),
@@ -172,7 +172,7 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   package init() {}
 
-  /// The number of puzzles shown last that are not shown again.
+  /// So many of the puzzles shown last are not shown again.
   package static let memory = 200
 
   /// Chooses a puzzle and records it as shown.
@@ -183,7 +183,7 @@ package struct PuzzleProgress: Sendable, Hashable {
   }
 
   package mutating func rate(_ puzzle: Puzzle, isSolved: Bool) {
-    // Puzzles of one kind differ in difficulty by about 80 rating points.
+    // The puzzles of one kind have different ratings: their standard deviation is about 80.
     let board = Glicko2.Rating(value: puzzle.kind.rating, deviation: 80)
     rating = Glicko2.rate(rating, [(board, isSolved ? 1 : 0)])
     rating.value = min(max(rating.value, 400), 3_000)

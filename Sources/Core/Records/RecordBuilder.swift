@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Collects the elements a reader finds and checks them against the rules of the game.
+/// Collects the parts of a record that a reader finds (tags, moves, comments, result) and checks them against the rules of the game.
 struct RecordBuilder {
   /// The accepted variants.
   private let variants: [Variant]

@@ -3,9 +3,10 @@ import TicTacToe
 
 /// A record as one word of a URL: bytes compressed by a context-mixing coder, as letters, digits, `-` and `_`.
 ///
-/// The bytes are the text of the game without moves, then the moves, the end, the comments, the times, and the music's frames and bars. A
-/// game takes fewer than a hundred characters, a few hundred with its music; a game of Ultimate fewer than a thousand. The format
-/// is permanent: any change below needs a new version number. Links of version 1, whose bytes are the whole text, remain readable.
+/// The bytes are the text of a record with the same tags and no moves, then the moves, the end, the comments, the times, and the music's
+/// frames and bars. A game takes fewer than a hundred characters, a few hundred with its music; a game of Ultimate fewer than a thousand.
+/// The format is permanent: any change below needs a new version number. Links of version 1, whose bytes are the record's whole text,
+/// remain readable.
 extension Record {
   private static let version: UInt8 = 2
   /// The most bytes of text for which a link is made.
@@ -280,8 +281,8 @@ struct LinkCoder {
     return bytes + end
   }
 
-  /// A word of a URL: the version, three bytes of a hash, then the coder's output. The hash is that of the bytes before
-  /// compression, without the first `countBytes`.
+  /// A word of a URL: the version, three bytes of a hash, then the coder's output. The hash is that of all bytes before compression, except
+  /// the first `countBytes` bytes, which tell the length of the text.
   func word(_ version: UInt8, countBytes: Int) -> String {
     Base64URL.text([version] + SHA256.hash(Array(coded.dropFirst(countBytes))).bytes.prefix(3) + finished())
   }

@@ -40,7 +40,7 @@ package struct Position: Sendable, Hashable {
   /// The number of marks, 0–9, which is also the index of the next ply.
   package var ply: Int { x.count + o.count }
 
-  /// The side to move, by the numbers of marks; defined after the end too.
+  /// The side to move, by the numbers of marks; after the end, the side whose turn it would be.
   package var turn: Player { x.count == o.count ? .x : .o }
 
   /// The empty cells.

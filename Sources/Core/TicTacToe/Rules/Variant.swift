@@ -113,7 +113,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     return cell(row: Int(UInt8(ascii: "9") - row), column: Int(column - UInt8(ascii: "a")))
   }
 
-  /// The range of names, for messages.
+  /// The range of the cells' names, for messages.
   package var cellRange: String { isOneBoard ? "a1–c3" : "a1–i9" }
 
   /// The cell names of every game, for messages that are not about a single game.
