@@ -34,7 +34,7 @@ struct ScoreOptions: ParsableArguments {
 
 /// Writes the music of a run's chosen games. Not part of `Arena`, because that module imports neither the composer nor the synthesizer.
 struct GameScores {
-  /// The file extensions written for each game.
+  /// For each game a file with each of these extensions is written.
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
 
   /// The output folder.
@@ -54,8 +54,8 @@ struct GameScores {
     unlink(probe)
   }
 
-  /// Writes the files of all highlights, up to `threads` highlights at a time, and stores their paths in `highlights`. Then removes
-  /// the files of an earlier run that this run has not written. Returns `false` if interrupted.
+  /// Writes the files of all highlights (the chosen games), up to `threads` games at a time, and stores the files' paths in `highlights`.
+  /// Then removes the files of an earlier run that this run has not written. Returns `false` if interrupted.
   func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
     -> Bool
   {

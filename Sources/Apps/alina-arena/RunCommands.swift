@@ -216,7 +216,7 @@ struct RunCommand: ParsableCommand {
   }
 }
 
-/// Continues an interrupted file of games.
+/// Continues an interrupted run from its file of games.
 struct ResumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
@@ -265,7 +265,7 @@ struct MergeCommand: ParsableCommand {
   }
 }
 
-/// Plays a match between two versions of a program.
+/// Plays a match between two versions of an engine, or two of Alina's players.
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",

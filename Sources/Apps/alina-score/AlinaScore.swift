@@ -10,7 +10,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The command line of the score tools. Errors are reported in one line.
+/// The command line of the score tools.
 @main
 struct AlinaScore {
   static func main() {

@@ -25,7 +25,7 @@ final class LatencyLog {
   /// Records a move that sounds at `frame`; its input came at the time recorded by the last `turn`.
   func note(moveAt frame: Int64) { moves.append((turnBegan, frame)) }
 
-  /// Writes the log. The device must be closed.
+  /// Writes the log. The sound device must be closed before.
   func write(_ audio: AudioDevice) {
     var lines: [String] = []
     if let firstFrameAt { lines.append("first-frame \(firstFrameAt &- LatencyLog.processStart)") }

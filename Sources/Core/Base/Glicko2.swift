@@ -33,7 +33,7 @@ package enum Glicko2 {
   /// One opponent and the score against him: 1, 0.5 or 0.
   package typealias Game = (opponent: Rating, score: Double)
 
-  /// The rating after a rating period with these games.
+  /// The player's rating after a rating period with these games.
   package static func rate(_ player: Rating, _ games: [Game]) -> Rating {
     guard !games.isEmpty else { return player.aged(days: 1) }
     let mu = (player.value - 1500) / scale

@@ -11,7 +11,7 @@ package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible
     (self.line, self.column, self.message) = (line, column, message)
   }
 
-  /// The place and the message, in one line.
+  /// The line, the column and the message, in one line of text.
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 

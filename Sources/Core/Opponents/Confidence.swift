@@ -3,13 +3,13 @@
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
-  /// k · ln 2, the factor of log₂ n under the root.
+  /// k · ln 2: `exploration` computes √(k ln n) as √(`factor` · log₂ n).
   private let factor: Float
   /// The number of table entries. Larger counts are rare; their terms are computed at each use.
   private static var tableSize: Int { 4096 }
 
   /// Allocates the tables; `deallocate` frees them.
-  /// - Parameter k: The factor of ln n under the root.
+  /// - Parameter k: The factor of ln n in √(k ln n).
   init(k: Float) {
     factor = k * 0.693_147_18
     explorations = .allocate(capacity: Confidence.tableSize)

@@ -133,7 +133,7 @@ package struct MenaceBoxes: Sendable {
     label.symmetries.map { $0(square) }.min() ?? square
   }
 
-  /// The beads of a newly filled box.
+  /// By cell, the beads of a newly filled box of the position `label`.
   static func firstBeads(of label: Position) -> [UInt32] {
     let count = UInt32(max(1, 4 - label.ply / 2))
     return Square.all.map { label.distinctMoves.contains($0) ? count : 0 }

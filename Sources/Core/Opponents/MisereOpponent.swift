@@ -51,6 +51,6 @@ package struct MisereLevel: NumberedLevel {
 }
 
 extension Position {
-  /// The cells that may be marked and complete no line.
+  /// The legal moves with which the side to move completes no line.
   var movesWithoutLine: SquareSet { legalMoves.subtracting(winningSquares(for: turn)) }
 }

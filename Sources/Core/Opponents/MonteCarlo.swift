@@ -183,7 +183,7 @@ package final class MonteCarloSearch {
     return Int(truncatingIfNeeded: cells[Int(mask)] &>> (4 &* high) & 15)
   }
 
-  /// Plays random moves to the end and returns the score for the side to move.
+  /// Plays random moves to the end of the game; `first` has the marks of the side to move. Returns the score for this side: 1, 0 or −1.
   @inline(__always)
   private func playout(_ first: UInt16, _ second: UInt16, _ free: UInt16, _ random: inout UInt64) -> Float {
     var (me, other, empty, sign) = (first, second, free, Float(1))

@@ -32,7 +32,7 @@ struct UltimateNet: ~Copyable {
   static var free: Int { targets + 9 * openCount }
   private static var marks: Int { free + 1 }
 
-  /// The input that is 1 if the board has this status.
+  /// The input that is 1 if the board `board` has the status `status`.
   @inline(__always)
   static func input(board: Int, status: Int) -> Int { board &* UltimateValue.statusCount &+ status }
 
@@ -40,7 +40,7 @@ struct UltimateNet: ~Copyable {
   @inline(__always)
   static func input(target board: Int, status: Int) -> Int { targets &+ board &* openCount &+ status }
 
-  /// The input that is 1 if the side to move (`side` is 0) or the other side (1) has a mark in this cell, and the board is open.
+  /// The input that is 1 if the side to move (`side` is 0) or the other side (1) has a mark in the cell `cell` of an open board.
   @inline(__always)
   static func input(side: Int, cell: Int) -> Int { marks &+ 81 &* side &+ cell }
 

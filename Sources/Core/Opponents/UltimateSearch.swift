@@ -243,7 +243,7 @@ package final class UltimateSearch {
   @inline(__always)
   private func leafNoise() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
 
-  /// The moves that win the game at once.
+  /// Those of the legal moves `moves` that win the game at once.
   @inline(__always)
   private static func winningMoves(_ moves: MoveSet, in state: Ultimate.State) -> MoveSet {
     var result = MoveSet()

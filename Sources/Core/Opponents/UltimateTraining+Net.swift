@@ -44,7 +44,7 @@ extension UltimateTraining {
     rounds += 1
   }
 
-  /// Plays a game and appends its positions.
+  /// Plays a game and appends the positions to learn from, with their aims, to `samples`.
   private static func play(
     with search: UltimateSearch, using generator: inout SplitMix64, into samples: inout [Sample]
   ) {

@@ -17,7 +17,7 @@ package struct UltimateTraining {
   var weights = [Float](repeating: 0, count: UltimateValue.tableWeightCount)
   /// The weights of the net; `nil` before the first round, when the net's output is 0.
   var fitting: UltimateFitting?
-  /// The number of rounds so far.
+  /// The number of rounds that `trainNet` has played.
   var rounds = 0
   /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
   private let places = UltimateValue.boardPlaces()
@@ -148,7 +148,7 @@ package struct UltimateTraining {
 
   static func value(ofSum sum: Float) -> Float { UltimateValue.tanhHalf(max(-8, min(8, sum))) }
 
-  /// By board, its status for the side to move.
+  /// By board, the board's status from the view of the side to move.
   func statuses(of state: Ultimate.State) -> InlineArray<9, Int> {
     InlineArray { Int(boardClasses[key(of: $0, in: state)]) }
   }

@@ -49,7 +49,7 @@ extension VariantState {
 }
 
 extension VariantMove {
-  /// Reads a legal move's facts, with its values if the game is solved.
+  /// Computes a legal move's facts, with its values if the game is solved.
   package init(valued cell: Cell, in before: VariantState) {
     let moves = before.moveEvaluations
     let values = moves.map { $0.after.value.negated }

@@ -61,7 +61,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
         for square in state.position.legalMoves where choice[square] > 0 {
           let after = state.position.playing(square)
           let mass = state.mass * common.share(choice[square], of: choice.total)
-          // Each key occurs at one ply only, so `index` is never cleared.
+          // The number of marks in a position gives the ply, so each key occurs at one ply only, and `index` is never cleared.
           let key = after.ternaryKey * 9 + square.index
           if index[key] < 0 {
             index[key] = Int32(next.count)

@@ -134,7 +134,7 @@ private struct SolverWork {
     }
   }
 
-  /// Solves every position with exactly these cells occupied.
+  /// Solves every position whose occupied cells are exactly those of the mask `occupied`.
   @inline(__always)
   mutating func solve(_ occupied: Int, _ table: UnsafeMutableBufferPointer<Int8>) {
     let isO = occupied.nonzeroBitCount & 1

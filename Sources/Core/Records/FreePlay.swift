@@ -37,7 +37,7 @@ package struct FreePlay: Sendable, Hashable {
 
   private static let version: UInt8 = 1
 
-  /// The touches as one word of a URL.
+  /// The free play as one word of a URL.
   package var link: String {
     var (coder, play) = (LinkCoder(), self)
     _ = coder.code(&play)
@@ -92,7 +92,7 @@ extension Record {
     comments = [Comment(ply: 0, text: Record.touches + play.link + "]")]
   }
 
-  /// The touches, if this is a record of free play.
+  /// The free play that this record stores; `nil` if it is the record of a game.
   package var freePlay: FreePlay? {
     guard game.cells.isEmpty, let text = comments.first?.text, text.hasPrefix(Record.touches), text.hasSuffix("]")
     else {

@@ -30,7 +30,7 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
 
   private static let names = all.map { String(decoding: [$0.nameBytes.column, $0.nameBytes.row], as: UTF8.self) }
 
-  /// The two ASCII bytes of the name.
+  /// The two ASCII bytes of the cell's name.
   @inline(__always)
   package var nameBytes: (column: UInt8, row: UInt8) { (0x61 + rawValue % 3, 0x33 - rawValue / 3) }
 
@@ -94,13 +94,13 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   /// The cells that are in both sets.
   package func intersection(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & other.rawValue) }
 
-  /// The cells that are not in the other set.
+  /// The cells of this set that are not in the set `other`.
   package func subtracting(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & ~other.rawValue) }
 
-  /// Whether all cells are in the other set.
+  /// Whether all cells of this set are in the set `other`.
   package func isSubset(of other: SquareSet) -> Bool { subtracting(other).isEmpty }
 
-  /// Adds the cells of the other set.
+  /// Adds the cells of the set `other`.
   package mutating func formUnion(_ other: SquareSet) { rawValue |= other.rawValue }
 
   /// Adds a cell.

@@ -30,10 +30,10 @@ package enum Infinite: Rules {
       return SquareSet(rawValue: bits >> 1)
     }
 
-    /// The mark that the side's next mark removes; `nil` with fewer than three.
+    /// The mark that the side's next mark removes; `nil` with fewer than three marks.
     package var oldestMark: Square? { rawValue >> 8 == 0 ? nil : Square(Int(rawValue & 15) - 1) }
 
-    /// Appends the newest mark; removes the oldest of three.
+    /// Appends the newest mark. If there were three marks before, removes the oldest.
     package mutating func append(_ square: Square) {
       if rawValue >> 8 != 0 { rawValue >>= 4 }
       rawValue |= (UInt16(square.rawValue) + 1) << (4 * UInt16(count))
@@ -53,7 +53,7 @@ package enum Infinite: Rules {
     /// The marks without their order.
     package var position: Position { Position(x: x.set, o: o.set) }
 
-    /// The side that has a line.
+    /// The side that has a line; `nil` if no side has one.
     package var winner: Player? { position.winner }
 
     /// The empty cells; none once a side has a line.

@@ -38,7 +38,7 @@ package enum Ultimate: Rules {
       SquareSet(rawValue: target == Ultimate.anyBoard ? ~closed.rawValue & 0x1FF : 1 &<< UInt16(target))
     }
 
-    /// The cells that may be marked, in a live game.
+    /// The cells that may be marked. Requires a live game, which is not checked.
     @inline(__always)
     package var liveMoves: MoveSet {
       var boards: UInt128 = 0
@@ -79,7 +79,7 @@ package enum Ultimate: Rules {
     return state.closed == .full ? .draw : nil
   }
 
-  /// The nine bits of one board.
+  /// The cells of one board, from the mask `cells` of all 81 cells.
   @inline(__always)
   package static func board(_ board: Int, of cells: UInt128) -> SquareSet {
     SquareSet(rawValue: UInt16(truncatingIfNeeded: cells &>> UInt128(truncatingIfNeeded: 9 &* board)) & 0x1FF)
@@ -136,7 +136,8 @@ extension Ultimate {
 }
 
 extension Ultimate.State {
-  /// Determines the won and full boards.
+  /// Sets the won and full boards and the side to move. Throws if both sides have a line, if the numbers of marks do not fit, or if the
+  /// side to move has won before.
   fileprivate mutating func closeBoards(_ cursor: ByteCursor) throws(NotationError) {
     for board in Square.all {
       let position = position(on: board.index)
