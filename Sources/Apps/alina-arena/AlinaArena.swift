@@ -45,7 +45,8 @@ struct AlinaArena: ParsableCommand {
     }
   }
 
-  /// Joins the words after each of cutechess-cli's options `-engine`, `-each` and `-sprt` into one argument.
+  /// Joins each of cutechess-cli's options `-engine`, `-each` and `-sprt` and the words after it into one argument: `-sprt elo0=0 elo1=5`
+  /// becomes `--sprt=elo0=0,elo1=5`.
   private static func joined(_ arguments: [String]) -> [String] {
     let separators = ["-engine": EngineSettings.separator, "-each": EngineSettings.separator, "-sprt": ","]
     var result: [String] = []

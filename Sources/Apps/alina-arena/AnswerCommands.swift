@@ -76,7 +76,7 @@ struct PerftCommand: ParsableCommand {
     }
   }
 
-  /// The greatest allowed value of `--depth`: counting the move sequences of this length takes seconds.
+  /// The greatest allowed value of the argument `depth`: counting the move sequences of this length takes seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
     case .classic, .misere: 9

@@ -19,7 +19,7 @@ final class LANDiscovery {
 
   func stop() { server?.stop() }
 
-  /// Broadcasts this player's room, and collects the rooms of others while the player looks for them.
+  /// Broadcasts this player's room and collects the rooms of other players, if this player hosts a room or looks for rooms (`isLooking`).
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
     // Close the socket while it is not read: the system would keep announcements for it, and a later read would take old ones for new.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }

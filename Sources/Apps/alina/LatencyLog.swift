@@ -61,7 +61,7 @@ final class LatencyLog {
   }
 }
 
-/// For tests: writes the open page's name, and a line `X Y WIDTH HEIGHT WORDS` per control, whenever one of these changes.
+/// For tests: a file with the open page's name and a line `X Y WIDTH HEIGHT WORDS` per control, rewritten whenever one of these changes.
 struct ControlLog {
   let path: String
   private var written = ""

@@ -19,7 +19,7 @@ package struct UltimateTraining {
   var fitting: UltimateFitting?
   /// The number of rounds that `trainNet` has played.
   var rounds = 0
-  /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
+  /// At [board][base-3 key], the index in `weights` of the board's weight if the side to move may not play there.
   private let places = UltimateValue.boardPlaces()
   private let boardClasses: [UInt8]
   private let keys: [Int32]

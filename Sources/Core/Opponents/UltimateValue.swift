@@ -144,7 +144,7 @@ package final class UltimateValue: @unchecked Sendable {
 }
 
 extension UltimateValue {
-  /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
+  /// At [board][base-3 key], the index of the board's weight if the side to move may not play there.
   ///
   /// Symmetries map each board to the top left corner, the top edge or the centre. If several symmetries do, the least of the resulting
   /// keys selects the weight.
@@ -184,7 +184,7 @@ extension UltimateValue {
     var extra = InlineArray<9, Int32>(repeating: 0)
     var classes = InlineArray<9, Int32>(repeating: 0)
     var (sum, extras): (Int32, Int32) = (0, 0)
-    // The sums of the net's neurons, without the input for the boards in which to play.
+    // The sums of the net's neurons, still without the input that says in which board the next move has to be.
     var sums = net.start()
     var open: UInt128 = 0
     for board in 0..<9 {

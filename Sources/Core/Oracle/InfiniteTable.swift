@@ -2,7 +2,8 @@ import TicTacToe
 
 /// Perfect play of Infinite: value and distance of every board by retrograde analysis, one byte per board.
 ///
-/// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's history.
+/// Boards are stored from the view of the side to move, so a board and the same board with X and O exchanged (and the other side to move)
+/// share an entry. The table ignores the game's history.
 /// `evaluation(of: Infinite.State)` considers the ply limit, and a next move that repeats a position for the third time. It ignores
 /// repetitions further ahead: a board that the table calls won is drawn if every way to win passes through a board that has occurred twice.
 package struct InfiniteTable: Sendable {
