@@ -70,8 +70,8 @@ package struct InfiniteLevel: NumberedLevel {
   let win: ClosedRange<Int>
   /// How many of twenty chances to block the other side's line the level overlooks. The range has the same two bounds as `win`.
   let block: ClosedRange<Int>
-  /// How many of twenty best moves by `InfiniteTable` the level overlooks. The best moves are the quickest win or the slowest loss,
-  /// else any move that keeps the value. The range has the same two bounds as `win`.
+  /// In how many of twenty moves the level overlooks the best moves that `InfiniteTable` knows: the quickest wins or the slowest losses,
+  /// else all moves that keep the draw. The range has the same two bounds as `win`.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.

@@ -111,7 +111,7 @@ package struct MenaceBoxes: Sendable {
     var numbers: [Position: Int] = [:]
     for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
       let (canonical, symmetry) = position.canonical
-      // Positions are ordered by ply and key, so the canonical position precedes the others of its box.
+      // Positions are ordered by ply and key, so the canonical position precedes the other positions of its box.
       if canonical == position {
         numbers[position] = boxes.count
         boxes.append(position)

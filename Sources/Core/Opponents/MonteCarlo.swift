@@ -67,7 +67,7 @@ package final class MonteCarloSearch {
     return MoveDistribution(uniformOver: best).draw(using: &generator)
   }
 
-  /// The visits of each move of the last searched position.
+  /// How often the last search has visited each move of its position.
   package func visits(in position: Position) -> [(Square, Int)] {
     position.legalMoves.map { ($0, Int(nodes[position.ternaryKey].visits[$0.index])) }
   }

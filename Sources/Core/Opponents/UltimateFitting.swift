@@ -73,8 +73,8 @@ struct UltimateFitting {
     return result
   }
 
-  /// Adds the gradients of the position that `output` was last called for to the sums.
-  /// - Parameter error: The probability of a win to learn, minus the computed one.
+  /// Adds the gradients of one position to the sums. `output` must have been called for this position last.
+  /// - Parameter error: The position's target for the probability of a win, minus the computed probability.
   mutating func learn(_ active: [Int], error: Float) {
     let units = UltimateFitting.units
     let (zero, one) = (Lanes(repeating: 0), Lanes(repeating: 1))

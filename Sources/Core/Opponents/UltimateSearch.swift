@@ -113,7 +113,8 @@ package final class UltimateSearch {
   package func bestMove(
     in state: Ultimate.State, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Cell {
-    // Uses one number of the generator per search, so that a search is a function of its tree, the state and that number.
+    // Each search takes one number of the generator as its seed, so its result depends only on this seed, the kept tree, the state and the
+    // number of simulations.
     search(state, seed: generator.next(), simulations: simulations, isStopped: isStopped)
     let moves = rootMoves
     if let winning = moves.first(where: { $0.proof == .win }) { return winning.cell }

@@ -26,7 +26,7 @@ package struct UltimateTraining {
   let seed: UInt64
   private let total: Int
   package private(set) var gamesPlayed = 0
-  /// The sum and number of squared errors since the last `takeError`.
+  /// The sum of the squared differences between positions' targets and values since the last `takeError`, and their number.
   private var errors = (sum: 0.0, count: 0)
 
   /// The indices in `weights` of a position's weights: one for each open board, and one for each of the eight lines of boards.

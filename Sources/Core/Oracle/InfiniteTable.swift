@@ -26,7 +26,7 @@ package struct InfiniteTable: Sendable {
 
   package let census: Census
 
-  /// By n, the number of the first board with n marks.
+  /// At index n, the board number of the first board with n marks; at index 7, the number of all boards.
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
   /// The number of boards with ordered marks, reachable or not.
   package static var boardCount: Int { firsts[7] }

@@ -22,11 +22,10 @@ package final class UltimateSolver {
     var nodes: UInt32 = 0
   }
 
-  /// The numbers of leaves still to be proved for two opposite results: 0 for a result that is proved, `never` for the other one.
+  /// The numbers of leaves still to be proved to show that the side to move succeeds (`proof`) or fails (`disproof`). If one of the two is
+  /// proved, its number is 0, and the other number is `never`.
   private struct Numbers {
-    /// The number of leaves still to be proved to show that the side to move succeeds.
     var proof: UInt32 = 1
-    /// The number of leaves still to be proved to show that the side to move fails.
     var disproof: UInt32 = 1
 
     static var never: UInt32 { .max / 4 }
@@ -92,8 +91,8 @@ package final class UltimateSolver {
     return (numbers.proof == 0) == (state.turn == attacker)
   }
 
-  /// Searches below a live state until its proof number reaches `proof`, its disproof number reaches `disproof`, one of the two results
-  /// is proved, or `nodes` reaches `limit`. Returns both numbers.
+  /// Searches below a live state and returns its proof and disproof numbers. Ends when its proof number reaches `proof`, its disproof
+  /// number reaches `disproof`, the success or failure of the side to move is proved, or `nodes` reaches `limit`.
   /// - Parameter room: Memory for the moves of this node and of the nodes below it.
   private func search(
     _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>

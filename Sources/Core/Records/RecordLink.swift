@@ -148,7 +148,7 @@ extension LinkCoder {
     return true
   }
 
-  /// The kind of a number. Each number is predicted from earlier numbers of the same kind.
+  /// The kind of a number in a link, such as a move or a thinking time. Its bytes are predicted from earlier numbers of the same kind.
   enum Column: UInt64 {
     case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
     // The kinds of numbers in free play (`FreePlay`).
@@ -346,7 +346,7 @@ enum Base64URL {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Decodes; `nil` for invalid text, also if unused trailing bits are set.
+  /// Decodes a text; `nil` for invalid text, also if the bits left over after the last whole byte are not 0.
   static func bytes(_ text: String) -> [UInt8]? {
     var out: [UInt8] = []
     var (value, count) = (0, 0)

@@ -34,7 +34,7 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
   @inline(__always)
   package var nameBytes: (column: UInt8, row: UInt8) { (0x61 + rawValue % 3, 0x33 - rawValue / 3) }
 
-  /// The cell whose name has these two ASCII bytes.
+  /// The cell whose name has the ASCII bytes `column` (`a`…`c`) and `row` (`1`…`3`); `nil` for other bytes.
   @inline(__always)
   package init?(column: UInt8, row: UInt8) {
     guard (0x61...0x63).contains(column), (0x31...0x33).contains(row) else { return nil }

@@ -1,6 +1,6 @@
 import Base
 
-/// The 3×3 board with three marks per side: the fourth mark removes the side's oldest in the same move.
+/// The 3×3 board with three marks per side: a side's fourth mark removes this side's oldest mark in the same move.
 ///
 /// The oldest mark's cell is still occupied when the move is chosen, so the move cannot use it. A game is drawn after 100 plies, or
 /// when a position (marks, their order and the side to move) occurs for the third time.

@@ -2,7 +2,7 @@
 package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Three in a line on the 3×3 board.
   case classic
-  /// Classic with three marks per side: the fourth mark removes the oldest.
+  /// Classic with three marks per side: a side's fourth mark removes this side's oldest mark.
   case infinite
   /// Classic, but the side that completes a line loses.
   case misere
