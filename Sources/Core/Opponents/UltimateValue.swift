@@ -1,7 +1,7 @@
 import Oracle
 import TicTacToe
 
-/// The value function of the top level of Ultimate: weights trained by `alina-arena train-ultimate` in self-play.
+/// The value function of the two highest levels of Ultimate: weights trained by `alina-arena train-ultimate` in self-play.
 ///
 /// A state's value is a sum of table look-ups and the output of a net (`UltimateNet`), mapped to −1…1. There is one look-up per board (its
 /// marks, its place, and whether the side to move may play there) and one per line of three boards (the status of each), all from the
