@@ -62,12 +62,13 @@ package final class UltimateSearch {
   private let path: UnsafeMutablePointer<UInt32>
   private let values: UnsafeMutablePointer<Float>
 
-  /// Multiplies the exploration term of the upper confidence bound. Tuned by matches between searches with different factors.
+  /// The factor of the exploration term in a move's upper confidence bound. Tuned by matches between searches with different factors.
   private let explorationConstant: Float
   /// Multiplies `explorationConstant` for moves that let the other side play on several boards: such a move is rarely good, and costly
-  /// to search. Tuned likewise.
+  /// to search. Tuned by matches between searches with different factors.
   private let wideExploration: Float
-  /// The weight of a node's minimax, 0…1, in the score by which a move is chosen; the rest is the weight of its mean. Tuned likewise.
+  /// The weight of a node's minimax, 0…1, in the score by which a move is chosen; the rest is the weight of the node's mean. Tuned by
+  /// matches between searches with different weights.
   private let minimaxShare: Float
   /// The visits after which a leaf evaluated by playouts is expanded.
   private static let expansionThreshold = 4

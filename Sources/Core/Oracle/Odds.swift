@@ -22,11 +22,11 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 ///
 /// A chance is a weight divided by the product of `denominators` up to its ply, so that the weights of exact chances are whole numbers.
 package struct OutcomeCounts<Number: ChanceNumber> {
-  /// By the number of moves played, the chance that X wins with the last of them, as a weight.
+  /// At index n, the chance that X wins with the n-th mark, times the product of `denominators[..<n]`.
   package private(set) var xWins: [Number]
-  /// By the number of moves played, the chance that O wins with the last of them, as a weight.
+  /// At index n, the chance that O wins with the n-th mark, times the product of `denominators[..<n]`.
   package private(set) var oWins: [Number]
-  /// By the number of moves played, the chance that the last of them draws the game, as a weight.
+  /// At index n, the chance that the n-th mark draws the game, times the product of `denominators[..<n]`.
   package private(set) var draws: [Number]
   /// By ply, the number by which the ply multiplies the denominator of all later chances; 1 for plies that are never played.
   package private(set) var denominators: [Number]

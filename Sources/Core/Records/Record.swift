@@ -86,7 +86,7 @@ package struct Record: Sendable, Hashable {
 
   /// The size limits of a record, which bound the cost of reading a hostile file.
   package enum Limit {
-    /// The most bytes given to a reader at once (64 MiB: a million games).
+    /// The most bytes given to a reader at once: 64 MiB, about a million games.
     package static let bytes = 1 << 26
     /// The most plies of a game; a game of Infinite is drawn after 100.
     package static let plies = 100
