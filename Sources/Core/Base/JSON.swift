@@ -2,9 +2,9 @@
 public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
-  /// A number without fraction or exponent that fits 64 bits.
+  /// A number that is written without fraction and exponent, and fits 64 bits.
   case int(Int64)
-  /// Any other number. The parser accepts finite numbers only; the writer writes infinities and NaN as `null`.
+  /// A number that is not an `int`. The parser accepts finite numbers only; the writer writes infinities and NaN as `null`.
   case double(Double)
   case string(String)
   case array([JSON])

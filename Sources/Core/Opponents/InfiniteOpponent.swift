@@ -65,13 +65,13 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// How many of twenty chances to complete a line of its own marks the level overlooks. The range's lower bound is for cells beside the
-  /// last move's cell, the upper bound for other cells.
+  /// How many of twenty chances to complete its line the level overlooks: lower bound beside the last move's cell, upper bound elsewhere.
   let win: ClosedRange<Int>
-  /// How many of twenty chances to block the other side's line the level overlooks. The range has the same two bounds as `win`.
+  /// How many of twenty chances to block the other side's line the level overlooks: lower bound beside the last move's cell, upper bound
+  /// elsewhere.
   let block: ClosedRange<Int>
   /// In how many of twenty moves the level overlooks the best moves that `InfiniteTable` knows: the quickest wins or the slowest losses,
-  /// else all moves that keep the draw. The range has the same two bounds as `win`.
+  /// else all moves that keep the draw. The lower bound is for cells beside the last move's cell, the upper bound for other cells.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.

@@ -64,15 +64,18 @@ extension NumberedLevel {
 /// For each kind of move, how many of twenty such moves a level overlooks: the lower bound for cells beside the last move's cell, the
 /// upper bound for other cells.
 struct MistakeRates: Sendable, Hashable {
-  /// How many of twenty chances to complete its own line the level overlooks.
+  /// How many of twenty chances to complete its line the level overlooks: lower bound beside the last move's cell, upper bound elsewhere.
   var win: ClosedRange<Int>
-  /// How many of twenty chances to block the other side's line the level overlooks.
+  /// How many of twenty chances to block the other side's line the level overlooks: lower bound beside the last move's cell, upper bound
+  /// elsewhere.
   var block: ClosedRange<Int>
-  /// How many of twenty chances to make two threats at once the level overlooks.
+  /// How many of twenty chances to make two threats at once the level overlooks: lower bound beside the last move's cell, upper bound
+  /// elsewhere.
   var fork: ClosedRange<Int>
-  /// In a drawn position in which some moves lose: how many of twenty chances to keep the draw the level overlooks.
+  /// In a drawn position in which some moves lose: how many of twenty chances to keep the draw the level overlooks. Lower bound beside the
+  /// last move's cell, upper bound elsewhere.
   var enemyFork: ClosedRange<Int>
-  /// How many of twenty chances for a good move in the first two plies the level overlooks; the same for all cells.
+  /// How many of twenty chances for a good move in the first two plies the level overlooks, on whatever cell.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {

@@ -14,7 +14,7 @@ package struct UltimateLevel: NumberedLevel {
   package let simulations: Int
   /// How often in twenty moves the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// How often in twenty of these moves (see `narrowMoves`) the level also overlooks the lines of that board.
+  /// Of twenty moves in which the level considers only the board that it plays in, so many in which it also overlooks that board's lines.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

@@ -335,7 +335,7 @@ package final class UltimateSearch {
         } else if after > -old {
           new = -after
         } else if before == -old {
-          // The next node was the best child and became worse, so another child may be the best now.
+          // The path's next node was the best child of this node and became worse, so another child may be the best now.
           new = -children(of: index).reduce(-.infinity) { max($0, nodes[$1].minimax) }
         }
         nodes[index].minimax = new

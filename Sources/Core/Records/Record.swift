@@ -30,7 +30,7 @@ package struct Record: Sendable, Hashable {
   /// The audio frame of the game's start (48 kHz, from the session's first sound), if known.
   package var startFrame: Int64?
 
-  /// The audio frame (as `startFrame`) of an end without a move (resignation, time, agreement), if known.
+  /// The audio frame (48 kHz, from the session's first sound) of an end without a move (resignation, time, agreement), if known.
   package var endFrame: Int64?
 
   /// The players' comments, in order.
