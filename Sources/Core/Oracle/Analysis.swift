@@ -30,7 +30,7 @@ extension VariantState {
     }
   }
 
-  /// Every move with the evaluation of the position after it, for the other side; empty if the game is not solved.
+  /// Every legal move, with the evaluation of the position after it as the other side sees it; empty if the game is not solved.
   package var moveEvaluations: [(cell: Cell, after: Evaluation)] {
     switch self {
     case .classic(let position): Solver.shared.moveEvaluations(in: position)
@@ -67,9 +67,9 @@ package struct Analysis: Sendable, Hashable {
   /// One move with its evaluations.
   package struct Entry: Sendable, Hashable {
     package let move: VariantMove
-    /// The evaluation before the move, for the mover.
+    /// The evaluation of the position before the move, as the mover sees it.
     package let before: Evaluation
-    /// The evaluation after the move, for the mover.
+    /// The evaluation of the position after the move, as the mover sees it.
     package let after: Evaluation
     /// The value-preserving moves.
     package let best: [Cell]

@@ -107,7 +107,7 @@ package struct InfiniteTable: Sendable {
     return isQuicker == (this.value == .win) && this.distance != best.distance ? this : best
   }
 
-  /// Every move of a live state with the evaluation after it, for the other side.
+  /// Every move of a live state, with the evaluation of the state after it as the other side sees it.
   package func moveEvaluations(in state: Infinite.State) -> [(cell: Cell, after: Evaluation)] {
     Infinite.moves(state).map { cell in
       var next = state

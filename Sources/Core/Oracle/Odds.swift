@@ -20,7 +20,8 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 
 /// The chances of each result of a game between two memoryless players, from one pass over all states.
 ///
-/// A chance is a weight divided by the product of `denominators` up to its ply, so that the weights of exact chances are whole numbers.
+/// The chance of a position with n marks is stored as a weight: the chance times the product of `denominators[..<n]`. So the weights of
+/// exact chances are whole numbers.
 package struct OutcomeCounts<Number: ChanceNumber> {
   /// At index n, the chance that X wins with the n-th mark, times the product of `denominators[..<n]`.
   package private(set) var xWins: [Number]

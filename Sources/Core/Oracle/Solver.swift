@@ -74,7 +74,7 @@ package struct Solver: Sendable {
     return Evaluation(value: after.value.negated, distance: after.distance + 1)
   }
 
-  /// Every move with the evaluation of the position after it, for the other side.
+  /// Every legal move, with the evaluation of the position after it as the other side sees it.
   package func moveEvaluations(in position: Position) -> [(cell: Cell, after: Evaluation)] {
     position.legalMoves.map { (Cell($0.index), evaluation(of: position.playing($0))) }
   }

@@ -13,7 +13,7 @@ package struct Letter: Sendable, Hashable {
   package private(set) var words = ""
   private var names = ["", ""]
 
-  /// The limits of texts in grapheme clusters.
+  /// The limits of a letter's texts and of its link. `words` is the most grapheme clusters of the line of text.
   package enum Limit {
     package static let words = 80
     /// The most grapheme clusters of a name, as many as of a guest's name on a server.

@@ -269,7 +269,7 @@ struct LinkCoder {
 
   /// The bytes written, without trailing zeros, which the reader supplies.
   func finished() -> [UInt8] {
-    // Ends with the shortest number within the remaining interval; its further bytes are zero.
+    // The output ends with the shortest number within the coder's remaining interval, without the number's trailing zeros.
     var end: [UInt8] = []
     for length in UInt32(1)...4 {
       let unit = UInt64(1) << (32 - 8 * length)
