@@ -52,7 +52,7 @@ struct ExactCommand: ParsableCommand {
   }
 }
 
-/// Counts the nodes of the game tree.
+/// Counts the move sequences from a position, up to a number of plies.
 struct PerftCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "perft", abstract: "Counts every move sequence to a depth.")
@@ -189,14 +189,14 @@ struct AnalyseCommand: ParsableCommand {
   }
 }
 
-/// Trains the matchbox machine and shows its boxes.
+/// Trains the matchbox machine Menace and shows its boxes.
 struct MenaceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "menace", abstract: "Teaches the matchbox machine and shows its boxes.",
     subcommands: [MenaceShow.self, MenaceTrain.self])
 }
 
-/// Prints every box of the matchbox machine with its beads.
+/// Prints every box of the matchbox machine Menace with its beads.
 struct MenaceShow: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows every box with its beads.")
 
@@ -209,7 +209,7 @@ struct MenaceShow: ParsableCommand {
   }
 }
 
-/// Trains the boxes of the matchbox machine by games against other players.
+/// Trains the boxes of the matchbox machine Menace by games against other players.
 struct MenaceTrain: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train", abstract: "Plays games against teachers and measures the boxes exactly as they fill.")

@@ -109,7 +109,7 @@ struct GameFileOptions: ParsableArguments {
   @Flag(help: "Replace the file of --out.") var force = false
 }
 
-/// The options that do not change the games.
+/// The options for threads and output; they do not change which games are played.
 struct OutputOptions: ParsableArguments {
   @Option(help: "Games at a time (default: cores).") var threads: Int?
   @Option(help: "Also write the games as PGN.") var pgn: String?

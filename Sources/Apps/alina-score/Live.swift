@@ -54,7 +54,7 @@ struct Live: ParsableCommand {
     EndSignal.obey()
   }
 
-  /// Composes each line as it is read, and writes the sound at the end of the input.
+  /// Composes the music of each line when the line is read, and writes all music as sound at the end of the input.
   private func write(to path: String, _ rules: ScoreRules) throws {
     var score = LiveScore(seed: seed, rules: rules)
     score.conductor.explains = explain
@@ -70,7 +70,7 @@ struct Live: ParsableCommand {
     try OutputFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 
-  /// Plays the lines read by another thread on the sound device, until the input and the music end.
+  /// Plays the music of the lines, which another thread reads, on the sound device until the input and the music have ended.
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     try sounding.playing(rules) { engine in try play(rules, engine, device) }
