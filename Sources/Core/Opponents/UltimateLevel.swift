@@ -12,9 +12,9 @@ package struct UltimateLevel: NumberedLevel {
   package let number: Int
   /// Simulations per move.
   package let simulations: Int
-  /// How often in twenty moves the level considers only the board that it plays in.
+  /// In how many of twenty moves the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of twenty moves in which the level considers only the board that it plays in, so many in which it also overlooks that board's lines.
+  /// In how many of twenty moves that consider only one board (`narrowMoves`) the level also overlooks the lines of that board.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

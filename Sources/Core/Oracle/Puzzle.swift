@@ -172,7 +172,7 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   package init() {}
 
-  /// So many of the puzzles shown last are not shown again.
+  /// How many of the puzzles shown last are remembered, so that they are not shown again.
   package static let memory = 200
 
   /// Chooses a puzzle and records it as shown.

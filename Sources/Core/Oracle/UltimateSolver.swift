@@ -50,7 +50,7 @@ package final class UltimateSolver {
   private let table: UnsafeMutablePointer<Entry>
   /// The moves of the nodes on the path, one after another; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
-  /// The number of entries of a bucket. A position's key selects a bucket, and the position may have any of the bucket's entries. Not
+  /// The number of entries of a bucket. A position's key selects a bucket, and the position is stored in one of the bucket's entries. Not
   /// tuned by measurement.
   private static let bucketSize = 4
 
