@@ -60,8 +60,8 @@ extension Annotation {
 }
 
 extension Record {
-  /// The annotations of the tag `Asides`, in order of time. If the tag would have more than `Limit.tagValue` bytes, the setter
-  /// drops the last annotations, and each `taken` whose `undone` it dropped.
+  /// The annotations of the tag `Asides`, sorted by time. The setter drops the last annotations until the tag has at most
+  /// `Limit.tagValue` bytes, then everything from the first `taken` that has lost its `undone`.
   package var annotations: [Annotation] {
     get {
       Annotation.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Annotation($0, game.variant) })

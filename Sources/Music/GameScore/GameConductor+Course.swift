@@ -15,8 +15,8 @@ extension GameConductor {
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
-      // Few positions of Infinite are exactly even, so a won position counts less the further away its end is: 1 − plies/14, at
-      // least 0.1.
+      // Nearly all positions of Infinite are won or lost, so the standing also says how soon the game ends: ±(1 − plies to the end / 14),
+      // at least ±0.1.
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {
@@ -37,8 +37,8 @@ extension GameConductor {
     switch move.after {
     case .classic, .misere: return nil
     case .infinite(let state):
-      // The progress is the sum of three parts: up to 0.3 for the marks of the opening, up to 0.35 for the plies after the opening,
-      // and up to 0.35 for threats or a decided position.
+      // The sum of up to 0.3 for the plies in which the board fills (the opening), up to 0.35 for the plies after them, and 0.35 for a
+      // decided position or 0.15 for a threat.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -50,7 +50,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // The mean of two shares: the progress of all boards together, and the progress of the board of this move.
+      // The mean of the progress of all boards together and the progress of the board of this move.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -58,16 +58,16 @@ extension GameConductor {
     }
   }
 
-  /// The number of plies after the opening of a game of Infinite at which their part of its progress is complete.
+  /// After this number of plies after the opening of Infinite, the part of the progress that counts these plies has its full 0.35.
   private static let long = 24
   /// The number of points at which the nine boards of Ultimate together have the progress 1: 4 points for each closed board, 1 for
   /// each open board that a side can win in one move.
   private static let decided = 24.0
-  /// The number of marks, not counting the first, at which a board of Ultimate counts as fully progressed.
+  /// With this number of marks, not counting the first, a board of Ultimate has the progress 1, like a closed board.
   private static let full = 3.0
-  /// A won or lost position of Infinite counts as almost even if the end of the game is at least this number of plies away.
+  /// If the game of Infinite ends only in this number of plies or more, its standing is ±0.1, almost even.
   private static let far = 14.0
-  /// The lead at which a side of Ultimate would have the standing 1; before a win the limit is 0.9. A side has 2 points for each won
-  /// board and 3 for each board with which it would complete a line; the lead is the difference of both sides' points.
+  /// The lead with which a side of Ultimate would have the standing 1; until a side has won, the standing stays within ±0.9. The lead is
+  /// a side's points minus the opponent's: 2 for each won board, 3 for each board with which the side would complete a line.
   private static let lead = 9.0
 }

@@ -13,8 +13,8 @@ extension GameConductor {
   /// The melodies may visit the cells of this number of latest touches.
   private static let visited = 6
 
-  /// Returns `moment` in a game. In free play rounds it up to a whole millisecond after the start of free play, because links store
-  /// the times of touches in milliseconds.
+  /// In a game returns `moment` unchanged. In free play rounds it up to whole milliseconds since the start of free play, because links
+  /// store the times of touches in milliseconds.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue
@@ -37,8 +37,8 @@ extension GameConductor {
     event.sentence = sentence.number
     // The phase (the progress towards the decision of a long game) stops at ½, because free play has no decision.
     event.phase = Double(min(sentence.touches, GameConductor.grown)) / Double(2 * GameConductor.grown)
-    // The first touch of every second sentence counts as the end of a sentence: it changes the next `sentences.lasting` bars
-    // (`sentences.changes`). After them the bars are plain again.
+    // The first touch of every second sentence counts as the end of a sentence: it changes the next `sentences.lasting` bars by one of
+    // `sentences.changes`.
     event.endsSentence = sentence.touches == 1 && sentence.number % 2 == 1
     freePlay = play
     return music.compose(event, at: moment)

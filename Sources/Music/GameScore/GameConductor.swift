@@ -23,16 +23,16 @@ package struct GameConductor: Sendable {
   private var awoke = false
   private var played: [(move: VariantMove, moment: Tick)] = []
 
-  /// Makes the conductor of a session with the parameters of `Conductor`.
+  /// Makes the conductor of a session; `Conductor.init` explains the parameters.
   package init(seed: UInt64, rules: ScoreRules, station: Station = Station()) {
     music = Conductor(seed: seed, rules: rules, station: station)
   }
 
-  /// Handles a game event and returns the score events for it. `moment` is not before the previous event's, except for previews,
-  /// refusals and clocks.
+  /// Handles a game event and returns the score events for it. `moment` is not before the previous event's; only the moments of
+  /// `previewed`, `refused` and `clockLow` may be.
   ///
-  /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not
-  /// on network delay.
+  /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not on
+  /// network delay.
   package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
@@ -67,7 +67,7 @@ package struct GameConductor: Sendable {
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
     case .previewed(let cell):
-      // The pointer may still be on a cell of Ultimate after a change to a smaller board.
+      // After a change from Ultimate to a smaller board the pointer may be on a cell that this board lacks: then nothing is previewed.
       let own = cell.flatMap { $0.index < state.variant.cellCount ? $0 : nil }
       return music.preview(own.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
@@ -202,7 +202,7 @@ extension Fact {
   /// The only move that kept the value of the mover's position (won, even or lost); in Ultimate, the only move that does not let the
   /// opponent win at once.
   package static var onlyMove: Fact { Fact(rawValue: "only-move") }
-  /// For the first time in the game, the opponent of one side can no longer prevent this side's win; in Ultimate, a side needs only one
+  /// The first move of the game after which one side's win can no longer be prevented; in Ultimate, after which a side needs only one
   /// more board for a line.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
 

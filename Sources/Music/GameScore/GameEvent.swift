@@ -10,7 +10,7 @@ package enum GameEvent: Sendable, Hashable {
   /// A network match begins. Its music depends only on the seed, the moves and their logged times, so that all listeners hear the same.
   /// `station` is the match's position in the cycle of tonics, from 0; after the last tonic the first follows.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
-  /// A match's log now has the time of the last move, which has sounded already. `handle` receives this time as `logged`.
+  /// The last move of a match sounded before its time in the log was known. Now the time is known; `handle` receives it as `logged`.
   case logged
   /// Free play begins: its music depends only on the seed, the position in the cycle of tonics, the touches and their times.
   case freePlayStarted(seed: UInt64, place: Int)

@@ -65,8 +65,8 @@ package struct Rendition: Sendable {
       replay(play, trimmed: trimmed)
       return
     }
-    // Without recorded times the music chooses the times of all moves. With recorded times the tag `InTime` names the voices for
-    // which the music chose; without the tag it chose for none.
+    // Without recorded times the music chooses the times of all moves. With recorded times the tag `InTime` names the voices for which
+    // the music chose; without the tag the players chose all times.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
@@ -84,7 +84,7 @@ package struct Rendition: Sendable {
     conductor.music.replay(choices: record.bars)
     var now = Tick.zero
     if opens {
-      // The opening phrase is completed before the first move.
+      // The first move waits for the end of the opening phrase, unless the record has the move's frame.
       now = .seconds(rules.opening.phrase)
       if !keepsFrames {
         advance(to: now)

@@ -68,7 +68,7 @@ package final class SampledPiano: @unchecked Sendable {
       engine.attach(sampled.instrument)
       engine.setPiano(.grand)
     }
-    // The font must outlive the engine.
+    // The engine plays through the memory of `sampled`, which Swift could otherwise free before `body` returns.
     try withExtendedLifetime(sampled) { try body(engine) }
   }
 

@@ -56,7 +56,7 @@ package enum MIDIFile {
         let next = index + 1 < bars.count ? bars[index + 1].start : musicEnd
         let beat = Self.beat(of: bar, long: long)
         let end = bar.end.rawValue
-        // A pause of at most four beats belongs to the bar; a longer pause gets its own bars.
+        // A pause of at most four beats lengthens the bar before it; a longer pause gets bars of its own.
         let isLong = next.rawValue - end > 4 * beat
         add(until: isLong ? end : next.rawValue, beat)
         if isLong { rest(until: next.rawValue) }
@@ -64,7 +64,8 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// The mean length of a bar's short notes in frames, at least 10 ms.
+    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms). For a bar of one pair: the length of the pair divided by
+    /// `long`.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {
@@ -73,8 +74,8 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar that lasts until the frame `end`, with the nearest whole number of beats. A bar shorter than half a beat becomes
-    /// an eighth, a sixteenth or a 32nd.
+    /// Adds a bar that lasts until the frame `end`, with the nearest whole number of beats. A bar shorter than half a beat gets the
+    /// length of an eighth, a sixteenth or a 32nd.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }
@@ -118,7 +119,7 @@ package enum MIDIFile {
 
   private struct Message {
     let tick: Int64
-    /// Note-offs come first within a tick, note-ons last.
+    /// The place in the order of the messages of one tick: 0 for note-offs to 3 for note-ons.
     let rank: Int
     let bytes: [UInt8]
   }
@@ -158,7 +159,8 @@ package enum MIDIFile {
     var body: [UInt8] = []
     var now: Int64 = 0
     func pause(until tick: Int64) {
-      // A time in a MIDI file has at most four bytes, enough for 268,435,455 ticks (some weeks): an empty text splits a longer rest.
+      // A time in a MIDI file has at most four bytes, enough for 268,435,455 ticks (38 days at 12 s a beat): an empty text splits a
+      // longer rest.
       while tick - now > 0x0FFF_FFFF {
         body += variable(0x0FFF_FFFF) + text(0x01, "")
         now += 0x0FFF_FFFF

@@ -75,10 +75,10 @@ package enum MusicXML {
       return xml + "    </measure>\n"
     }
 
-    /// The hidden time signature if it changes; in the first measure also key and clefs.
+    /// The hidden time signature if the number of beats changes; in the first measure also key and clefs.
     ///
-    /// Its `symbol` is a note: with a number, MuseScore 3 would show a changed signature at a line's end although it is hidden.
-    /// MuseScore 3 takes the length of a measure from its notes. LilyPond and music21 can read the signature, too.
+    /// The attribute `symbol="note"` keeps MuseScore 3 from showing a changed signature at the end of a line although it is hidden.
+    /// MuseScore 3 takes the length of a measure from its notes; LilyPond and music21 read the signature.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats
@@ -122,7 +122,7 @@ package enum MusicXML {
         if isAwakening { xml += words("✿", "") }
         var rest = length
         while rest > 0 {
-          // A held note with a length that no single note has is written as tied notes.
+          // A held note longer than a whole note (8 eighths) is split into tied notes, unless it is as long as a bar's long note.
           let part = melody != nil && rest > 8 && rest != 2 * long ? 8 : rest
           xml += note(
             melody, part, voice: 1, tie: (rest < length, part < rest),

@@ -30,7 +30,7 @@ package struct RuleReader: RuleVisitor {
     return rules
   }
 
-  /// Parses a list of effect units as a chain that belongs to no rule file. Throws all errors.
+  /// Parses a list of effect units from outside a rule file, such as the command line, as a chain. Throws all errors.
   package static func chain(units: RuleTree) throws(RuleErrors) -> ScoreRules.Chain {
     var reader = RuleReader(chains: [])
     var chain = ScoreRules.Chain()

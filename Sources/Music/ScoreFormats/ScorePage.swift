@@ -183,7 +183,7 @@ package struct ScorePage: Sendable {
 
   private mutating func drawSignature(_ x: Double, _ bottom: Double, isBass: Bool) {
     for (index, sign) in scale.signature.enumerated() {
-      // On a bass staff the same letters are two positions lower.
+      // On a bass staff each letter lies two positions (of a line or a space) lower than on a treble staff.
       let y = bottom - Double(sign.treblePlace - (isBass ? 2 : 0)) * step
       accidental(x + 11 * Double(index), y, sign.alteration)
     }

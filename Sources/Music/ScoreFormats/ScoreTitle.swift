@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The title of a game's score.
 package enum ScoreTitle {
-  /// The players' names; `called` converts each name from its form in the record.
+  /// The players' names; `called` converts the record's form of a name to the form that is shown.
   package static func title(_ record: Record, called: (String) -> String = { $0 }) -> String {
     guard let x = record[player: .x], let o = record[player: .o] else { return "Alina" }
     return "\(called(x)) – \(called(o))"

@@ -91,7 +91,8 @@ package final class AudioFile {
   }
 }
 
-/// An error in a file that the user can correct, in one line.
+/// An error that the user can correct, such as a file that cannot be written. `description` has one line; for a rule file, one line an
+/// error.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
   package let description: String
   /// The system's error number if the system refused to write the file; `nil` for other errors.

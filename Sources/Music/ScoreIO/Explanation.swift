@@ -115,7 +115,8 @@ package enum Explanation {
     }
   }
 
-  /// Describes the change that a closed sentence (in Ultimate, a closed board) makes to the bar, with the keys of the rule file.
+  /// Describes the change that a closed sentence (in Ultimate, a closed board) makes to the bar, with keys of the rule file: `register
+  /// 2`.
   private static func describe(_ change: ScoreRules.Sentences.Change) -> String {
     var words: [String] = []
     if let t = change.t { words.append("t \(t.rawValue)") }

@@ -82,7 +82,7 @@ package final class MIDIPlayer: @unchecked Sendable {
   private var stream = MIDIStream()
   private var isOver = false
 
-  /// Seconds between checks for due events while notes sound: half of the shortest audible delay, 10 ms.
+  /// Seconds between checks for due events while notes sound: half of 10 ms, the shortest audible delay.
   private static let interval = 0.005
 
   /// - Parameter now: Returns the score time that is heard now; called on the player's own thread.

@@ -6,7 +6,7 @@ import Tintinnabuli
 ///
 /// If requests conflict, the music fulfils the one that comes first in this list: a bar's number of pairs and its downbeat; the notes
 /// that the bar's sign (the row of `signs` for its event) fixes; the cells of a completed line (a cell out of reach sounds in another
-/// octave); the widest melodic move; the costs.
+/// octave); the widest melodic move; the costs in `melody.weights`.
 package enum RuleAdvice {
   /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
@@ -81,8 +81,8 @@ package enum RuleAdvice {
     if sign.visitsLine {
       let far = Line.all.filter { line in
         let cells = line.map { degrees[$0.index] }
-        // The melody begins on the cell of the winning move, which may be any cell of the line. Of the other two cells the nearer
-        // comes first.
+        // The melody begins on the cell of the winning move, which may be any cell of the line. Then it visits the other two cells, first
+        // the cell whose degree is nearer to the first.
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }

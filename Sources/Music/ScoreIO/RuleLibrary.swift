@@ -37,7 +37,7 @@ package enum RuleLibrary {
     return [standard] + names.filter { $0 != standard && isRules("\(folder)/\($0).yaml") }
   }
 
-  /// Whether a YAML file is a rule file, which is recognised by its scale.
+  /// Whether a YAML file is a rule file: only a rule file has the key `scale` at the start of a line.
   private static func isRules(_ path: String) -> Bool {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self).contains("\nscale:") } ?? false
   }
@@ -50,7 +50,7 @@ package enum RuleLibrary {
     return Installation.asset("\(name).yaml")
   }
 
-  /// Loads a rule file by name or path (default: the standard one). Throws one line for each error.
+  /// Loads a rule file by name or path (default: `standard`). Throws one line for each error.
   package static func load(_ name: String? = nil) throws(ScoreFileError) -> Loaded {
     let name = name ?? standard
     guard let path = path(of: name) else {
@@ -73,7 +73,7 @@ package enum RuleLibrary {
     return Loaded(rules: rules, path: path, hash: fnv1aText(data))
   }
 
-  /// The tree of a rule file by name or path; `nil` if it cannot be read.
+  /// The tree of the rule file that has the given name or path; `nil` if the file cannot be read or is not YAML.
   package static func tree(_ name: String) -> RuleTree? {
     guard let data = path(of: name).flatMap({ FileManager.default.contents(atPath: $0) }) else { return nil }
     return try? RuleReader.tree(String(decoding: data, as: UTF8.self))

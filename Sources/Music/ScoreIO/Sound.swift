@@ -48,7 +48,7 @@ package struct Sound: Sendable {
     }
   }
 
-  /// Sends the sound through a chain; adds `seconds` of silence for its decay.
+  /// Sends the sound, followed by `seconds` of silence in which the effects decay, through a chain.
   package mutating func pass(through chain: ScoreRules.Chain, ringing seconds: Double) {
     let dry = self
     frames += Self.silence(Int(seconds * Double(sampleRate)))

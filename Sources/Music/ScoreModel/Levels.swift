@@ -8,13 +8,13 @@ public struct Levels: Sendable, Hashable, BitwiseCopyable {
   public var grand = 0.0
   /// The level of the send to the reverb in dB.
   public var reverbSend = -90.0
-  /// The level in dBFS of the drone's sustained tone while the piano is soft (amplitude 0.1); the tone follows the piano's level.
+  /// The level in dBFS that the drone's sustained tone has while the piano's level is 0.1; the tone follows the piano's level slowly.
   public var drone = -90.0
   /// The level in dBFS of the tone that previews a cell.
   public var preview = -90.0
   /// The level of a bell at velocity 64 in dBFS.
   public var bell = -90.0
-  /// The level of the knock for a refusal, in dB relative to its level in the piano model.
+  /// The level of the knock for a refusal in dB; 0 is the level that the piano model gives the knock.
   public var knock = 0.0
   /// The level of the send from the piano to the sympathetic strings in dB.
   public var stringSend = -90.0

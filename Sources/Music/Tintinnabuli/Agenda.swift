@@ -50,11 +50,11 @@ struct Agenda: Sendable {
   var course = Course.silent
   /// The time of the next step of `course`.
   var next: Tick?
-  /// The time of the next stroke of the low tonic while waiting.
+  /// The time of the next stroke of the low tonic while no event comes.
   var drone: Tick?
-  /// The time of the next pulse of the bed (the drone's sustained tone) while a clock is low.
+  /// The time of the next pulse of the bed (the drone's sustained tone) while a player's clock is low.
   var pulse: Tick?
-  /// The start of the waiting time: the end of the last bar that was not an echo.
+  /// The start of the wait for the next event: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
 
   /// Whether the arch (the closing bars) at the end of a piece plays.
@@ -68,8 +68,8 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has something to compose.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its phrases have
-  /// together, the earlier the first echo comes.
+  /// Starts the wait for the next event at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its
+  /// phrases have together, the earlier the first echo comes.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end
@@ -80,7 +80,7 @@ struct Agenda: Sendable {
     drone = end + .seconds(rules.drone.every)
   }
 
-  /// Starts a session: schedules the opening phrase, or only waits if a game is resumed.
+  /// Starts a session: schedules strokes of the low tonic and, unless a game is resumed, the opening phrase.
   mutating func open(at moment: Tick, resuming: Bool, _ rules: ScoreRules) {
     wait(from: moment, rules)
     if !resuming { course = .opening(step: 0) }
@@ -105,7 +105,7 @@ struct Agenda: Sendable {
   }
 }
 
-/// The times (slots) at which an opponent may reply: the start of a bar's long note, and from then on a time every short note's length.
+/// The times (slots) at which an opponent may reply: the start of a bar's long note, and then every `short` seconds.
 struct Slots: Sendable {
   var start: Tick
   var onsets: [Tick] = []

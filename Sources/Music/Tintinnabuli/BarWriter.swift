@@ -14,7 +14,8 @@ struct BarPlan {
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad: 0 if M has the sign's degree `awakenM` there, else 1; `nil` for none.
+  /// The pair in which T leaves the triad: the first (0) if M has the sign's degree `awakenM` there, else the second (1); `nil` if T
+  /// stays in the triad.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
@@ -32,7 +33,7 @@ struct BarPlan {
   var hasM = true
   /// When T sounds; `nil` to follow the bar's sign.
   var tPace: SignRule.TPace?
-  /// The velocity of all notes in per cent of the usual velocity; the next property is a further factor for T alone.
+  /// The velocity of all notes in per cent of the usual velocity. The velocity of T is also multiplied by the next property, in per cent.
   var velocity = 100
   var tVelocity = 100
   /// The number of the long note's effect chain; 0 for none.
@@ -168,7 +169,8 @@ struct BarWriter {
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
 
-  // MARK: Time and touch
+  // The onsets of the pairs and the end of the bar. Phrase arch (slower at both ends of the bar) and final ritard follow the KTH rules
+  // (Friberg, Bresin and Sundberg 2006).
 
   /// The onsets with phrase arch and final ritard (Friberg, Bresin and Sundberg's KTH rules, 2006).
   private func onsets(_ plan: BarPlan, _ generator: inout SplitMix64) -> [Tick] {
@@ -225,8 +227,8 @@ struct BarWriter {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner of a pair, of which only pan and roll are used: that of the bar's voice, but in the second pair that of the voice
-  /// that caused a sign left over from an earlier bar, if any.
+  /// The manner from which a pair takes its pan and roll: the manner of the bar's voice or, in a second pair that plays a sign left over
+  /// from an earlier bar, of the voice that caused this sign.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }

@@ -98,7 +98,7 @@ extension Conductor {
     let high = rules.scale.degree(atOrAbove: register.upperBound.midi)
     let lowest = rules.lowest
     func marks(_ voice: Voice?) -> [Int] { voice.map { piece.marks[$0].map { $0 + lowest } } ?? [] }
-    // The pair with T alone has no melody note.
+    // The pair that answers a removed mark has T alone, so M has one note fewer than the bar has pairs.
     let count = plan.count - (plan.removed == nil ? 0 : 1)
     let motto = piece.motto(plan.voice, in: piece.events.last?.sentence)
     return MelodyProblem(
@@ -140,8 +140,8 @@ extension Conductor {
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// Fixes the notes of a completed line's other cells from note `slot` of the bar on, the nearest cell first; before a leap wider
-  /// than `bridge` one note stays free. The note of a cell still out of reach sounds in the nearest octave.
+  /// From note `slot` of the bar on, fixes the notes to the other cells of a completed line, the cell nearest in degrees first. Before a
+  /// leap wider than `bridge` degrees one note stays free. A cell that is still out of reach sounds in the nearest octave.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
@@ -160,7 +160,7 @@ extension Conductor {
     }
   }
 
-  /// The degree with the given scale step in the compass that is nearest to `degree` and different from it; the lower of two
+  /// The degree nearest to `degree` but different from it, among those of the compass with the scale step `step` (0–6); the lower of two
   /// equally near.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass

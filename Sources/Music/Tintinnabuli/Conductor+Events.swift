@@ -17,15 +17,15 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. At the session's first piece
-  /// it does none of this, and the opening phrase continues.
+  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. At the session's first piece it does
+  /// none of this, and the opening phrase continues.
   ///
   /// - Parameters:
   ///   - moment: The time of the start.
   ///   - number: The number of events before this session joins the piece.
   ///   - marks: The degrees that each voice has marked.
-  ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log. For free play
-  ///     the seed of its music, from which the touches alone reproduce the bars.
+  ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log. For free play:
+  ///     the seed that, with the touches, determines all bars.
   ///   - place: The position of a match or of free play in the cycle of tonics, from 0; after the last tonic the first follows.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
@@ -146,7 +146,8 @@ extension Conductor {
     event.number = stroke.number
     piece.events.append(event)
     (piece.number, piece.marks, piece.standing) = (stroke.number, event.marks, event.standing)
-    // In free play each sentence (group of events) counts its bars from 1 and strikes the low tonic in those of `drone.bars`.
+    // In free play each sentence (group of events) counts its bars from 1, and the bars with a number in `drone.bars` strike the low
+    // tonic.
     if event.isFree, piece.events.dropLast().last?.sentence != event.sentence { piece.barNumber = 0 }
     piece.barNumber += 1
     let known = event.facts.union(stroke.isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
@@ -168,15 +169,15 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic: if it starts a piece or comes before the low tonic scheduled for the piece; if its bar's
-  /// number is in `drone.bars`; and, in a long piece, if the root returns to the tonic.
+  /// Whether the event strikes the low tonic: if it starts a new piece or comes before the low tonic that the piece's start scheduled; if
+  /// its bar's number is in `drone.bars`; and, in a long piece, if the root returns to the tonic.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
     return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
   }
 
-  /// The velocity of the bar and a further factor for T, both in per cent; consecutive hurried events get softer.
+  /// The velocity of the bar in per cent, and a factor in per cent for T on top of it. Consecutive hurried events get softer.
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }
@@ -242,12 +243,12 @@ extension Conductor {
   /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note.
   ///
   /// - At an end, or if the music chooses the time of both voices' replies: the usual number (`rules.bars`, or `sentences.pairs`).
-  /// - If the music chooses only the time of the other voice's reply: the usual number, limited to the range `answered`.
-  /// - If a person replies: the usual number, or fewer if there is no time for as many of the quickest short notes.
+  /// - If the music chooses only the time of the other voice's reply: the usual number, with as many short pairs as `answered` permits.
+  /// - If a person replies: the usual number or, if the time is too short, as many of the quickest short notes as fit.
   ///
-  /// Unless the music chooses the time of both replies, the short notes are so quick that the long note starts at most `apart` seconds
-  /// after the last long note that was heard (`sinceLongNote` ago) and, except at an end, after at most `reach` per cent of the expected
-  /// thinking time (the piece's median). Usually a short note is not quicker than `quickest`, even if the long note then starts later.
+  /// Unless the music chooses the time of both replies, the short notes are so quick that the long note starts in time: at most `apart`
+  /// seconds after the last long note that was heard (`sinceLongNote` ago) and, except at an end, after at most `reach` per cent of the
+  /// expected thinking time (the piece's median). Short notes are seldom quicker than `quickest`; then the long note starts later.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
@@ -263,8 +264,8 @@ extension Conductor {
       isAnswered
       ? min(max(usualShorts, law.answered.lowerBound), law.answered.upperBound) : max(min(usualShorts, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
-    // Writes at least two short notes if a mark is removed (it needs its own pair) or the piece is past its opening. If time is
-    // short, these notes are as quick as grace notes (0.4 of `quickest`).
+    // Writes at least two short notes if a mark is removed (the mark needs a pair of its own) or a long piece has passed its first,
+    // shortest bars. If time is short, these notes are as quick as grace notes (0.4 of `quickest`).
     let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && usualShorts > 1)
     if event.removedDegree != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
@@ -332,8 +333,8 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // In a network match the closing bars may have the form of the session's last draw, since the listeners have heard different
-      // games before.
+      // A draw has another form than the session's last draw. A network match ignores the last draw, since it differs between listeners,
+      // who must all hear the same.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]
@@ -344,14 +345,15 @@ extension Conductor {
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // The motto of each sentence has a bar of its own, on the root of the sentence; only the last motto's bar is on the tonic instead.
+      // The motto (a voice's first three degrees) of each sentence has a bar of its own on the root of the sentence; only the last
+      // motto's bar is on the tonic instead.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // The quoted notes seldom end on the tonic, so a long note on the tonic follows them, before any closing bar of T alone.
+      // The motto seldom ends on the tonic, so a long note on the tonic (the coda) follows it, before any closing bar of T alone.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)
@@ -363,7 +365,8 @@ extension Conductor {
   /// The root of the first event of a sentence (a group of events).
   private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
 
-  /// Closes a sentence (a group of events) with a half arch, whose last notes are the motto of the event's voice in this sentence.
+  /// Closes a sentence (a group of events) with a half arch, whose last notes are the motto of the event's voice: the degrees of the
+  /// voice's first three events in this sentence.
   private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
     var ending = ScoreRules.Ending()
     (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)

@@ -1,7 +1,7 @@
 import ScoreModel
 
-/// Handles undo, refusal, preview, connection and clock. The times of previews, refusals and clocks may be before that of the last
-/// call.
+/// Handles undo, refusal, preview, connection and clock. The times passed to `preview`, `refuse` and `clock` may be before the time of
+/// the call before.
 extension Conductor {
   /// Takes the last event back: its bar sounds backwards and softly. Several undos at the same moment form one bar.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {
@@ -43,14 +43,15 @@ extension Conductor {
     ]
   }
 
-  /// Handles a lost or restored connection: while it is lost, T is written but silent; then T sounds again from the next bar on.
+  /// Handles a lost or restored connection. While it is lost, T is written but silent; after it is restored, T sounds from the next bar
+  /// on.
   public mutating func connection(lost: Bool, at moment: Tick) -> [ScoreEvent] {
     let isNews = lost && !connectionLost
     connectionLost = lost
     return isNews ? book.withoutT(from: moment) : []
   }
 
-  /// Starts or stops the pulse that the bed (the drone's sustained tone) has while a clock is low.
+  /// Starts or stops the pulse that the bed (the drone's sustained tone) has while a player's clock is low.
   public mutating func clock(low: Bool, at moment: Tick) -> [ScoreEvent] {
     if low {
       if agenda.pulse == nil { agenda.pulse = moment }

@@ -193,8 +193,8 @@ extension Conductor {
     return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
-  /// The long note on the tonic nearest to the end of the quoted motto. The note depends on the motto alone, so it has no
-  /// candidates whose number a record would have to store.
+  /// Writes the coda: a long note on the tonic that is nearest to the motto's last note. The coda depends on the motto alone, so there
+  /// are no candidates whose number a record would have to store.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {
@@ -214,8 +214,8 @@ extension Conductor {
     return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
-  /// Makes the melody quote the motto in the last notes before the coda. In the other notes it recalls an earlier bar backwards,
-  /// spread over the pairs.
+  /// Makes the melody quote the motto (a voice's first three degrees) in the last notes before the coda. The other notes recall the
+  /// degrees of an earlier bar backwards, spread over the pairs.
   private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
     let motto = closing.motto
     for slot in 0..<problem.count {

@@ -29,7 +29,8 @@ public struct Conductor: Sendable {
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// The timing of an opponent's replies.
   public var reply = Reply.musical
-  /// The voices for whose replies the music chooses the times (see `replySlot`): both, unless people play. Set before a piece begins.
+  /// The voices for whose replies the music chooses the times (see `replySlot`): those of computers that move in time with the music. Set
+  /// before a piece begins.
   public var autoReplyVoices: Set<Voice> = [.first, .second]
   /// The players' names. The rules choose a voice's colour (`ScoreRules.Colour`) by the player's name.
   public var names: [Voice: String] = [:]
@@ -71,7 +72,8 @@ public struct Conductor: Sendable {
     tunePiece()
   }
 
-  /// Lets the next piece start like a later piece of a session, with pedal and low tonic, but with the session's own seed.
+  /// Lets the next piece start like a later piece of a session: with pedal and low tonic, without an opening phrase. The piece still has
+  /// the session's own seed.
   public mutating func joinSession() {
     piecesBegun = 1
     pieceNumber = .max
@@ -92,7 +94,7 @@ public struct Conductor: Sendable {
   /// Whether the arch (the closing bars) at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
-  /// Makes the piece use the candidates whose numbers a record gives for its bars. For other bars cost and novelty choose.
+  /// Makes the piece use the candidates whose numbers a record gives for its bars. For each other bar it takes the cheapest candidate.
   public mutating func replay(choices: [[Int]]) { piece.replay = choices }
 
   // MARK: Time
@@ -174,7 +176,7 @@ public struct Conductor: Sendable {
       return (up % 12 + 12) % 12
     }
     let (low, high) = piece.bed.degrees
-    // The bed moves by the smaller interval, up or down.
+    // The bed's low tone lies above or below `drone.bed`, whichever is nearer: at most a tritone (6 semitones) away.
     let up = semitones(0, low)
     event.pitch = Pitch(onKeys: event.pitch.midi + (up > 6 ? up - 12 : up))
     if !piece.bed.tones.isEmpty { event.velocity = UInt8(low == high ? 12 : semitones(low, high)) }

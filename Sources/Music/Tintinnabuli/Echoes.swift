@@ -12,8 +12,8 @@ struct EchoMemory: Sendable {
     var octaves: Int
   }
 
-  /// Chooses a bar at random among the heard bars, first among those with two pairs or more; `nil` if none is left. A bar is echoed
-  /// at most twice with the same pairs in the same octave. If no bar is left in one octave, tries the others.
+  /// Chooses a heard bar to echo, at random; `nil` if none is left. Each bar is echoed at most twice with the same pairs in the same
+  /// octave. Tries the bars with two pairs or more in each octave before all bars.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter
@@ -72,7 +72,8 @@ struct EchoWriter {
     return [first, last]
   }
 
-  /// The octaves by which to move pairs: `octaves` or, if a note would exceed `echoes.ceiling`, 0, −1 or −2.
+  /// The octaves by which to move pairs: `octaves` or, if a note would exceed `echoes.ceiling`, the first of 0, −1 and −2 with which none
+  /// does.
   func shift(of pairs: [Pair], _ octaves: Int) -> Int {
     let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2

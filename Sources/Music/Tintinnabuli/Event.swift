@@ -19,7 +19,8 @@ public struct Event: Sendable, Hashable {
   public var number: Int?
   /// The degrees that each voice has marked after the event; melodies visit these degrees.
   public var marks: Marks
-  /// The other degrees of a line that the event completes. A sign (a row of the rule file) can make the melody visit them.
+  /// The degrees of a line that the event completes, without the event's own degree. A sign (a row of the rule file) can make the melody
+  /// visit them.
   public var line: [Int]
   /// The end of the piece, if this event ends it.
   public var end: End?

@@ -71,7 +71,7 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// The candidate's random cost by slot and degree, and the degrees that the candidate should visit.
+  /// For each slot and degree the chosen candidate's random cost, and the degrees by slot that this candidate should visit.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
@@ -93,7 +93,8 @@ struct MelodySearch {
     if recalls.isEmpty { planRecalls(&generator) }
   }
 
-  /// Plans degrees to visit, more of them in longer bars: degrees of the motto in order, sometimes a mark of the opponent.
+  /// Plans degrees to visit, more of them in longer bars: degrees of the motto (the mover's first three events) in order, sometimes a
+  /// mark of the opponent.
   private mutating func planRecalls(_ generator: inout SplitMix64) {
     let wanted = rules.recalls.count { problem.count >= $0 }
     let motto = problem.motto.isEmpty ? problem.own : problem.motto

@@ -66,8 +66,8 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A pending sign that equals the bar's own sign, or that the own sign covers, waits for a later bar: beside the own sign it could
-      // not be told apart. An awakening waits for no sign that covers it, but a draw leaves it out.
+      // A pending sign waits for a later bar if the bar's own sign equals or covers it, because one could not tell them apart. A pending
+      // awakening sounds even if the own sign covers it, except in a draw.
       let waits = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !waits
     }

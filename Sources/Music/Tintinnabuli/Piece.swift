@@ -94,7 +94,7 @@ struct Bed: Sendable, Equatable {
 
 /// The state that is restored when an event is taken back: the whole piece except its echoes; in a match also the novelty.
 struct Snapshot: Sendable {
-  /// When the event was heard.
+  /// The time at which the event was heard that this snapshot can take back.
   let moment: Tick
   private var piece: Piece
   private let novelty: Novelty?

@@ -23,9 +23,9 @@ extension ScoreRules {
     public var name = ""
     /// The player's velocity, in per cent of the usual velocity.
     public var touch = 100
-    /// When T sounds, instead of together with M, in bars whose sign (the row of `signs` for the event) sets no other time.
+    /// When T sounds in bars whose sign (the row of `signs` for the event) lets T sound together with M.
     public var tPace = SignRule.TPace.together
-    /// The effect chain of the long notes, if nothing else sets their chain.
+    /// The effect chain of the long notes for which no sign, ending or `longNotes` sets a chain.
     public var chain: String?
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -80,8 +80,8 @@ extension ScoreRules {
     /// The number of pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order. Each bar has one pair fewer than the bar
-    /// before it, and after these bars comes one with `last` pairs.
+    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order: each bar has one pair fewer than the bar before
+    /// it, down to `shortest`; the last bar has `last` pairs.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
@@ -118,21 +118,22 @@ extension ScoreRules {
     public var rhythms: [Bar.Rhythm] = []
     /// The number of events for which the change by a closed sentence lasts.
     public var lasting = 10
-    /// The changes that each closed sentence makes in turn to the bars of the next events.
+    /// Each closed sentence changes the bars of the next `lasting` events by one of these changes, in turn.
     public var changes: [Change] = []
 
     /// A change that a closed sentence (group of events) makes to the bars after it.
     public struct Change: Sendable, Hashable {
-      /// The position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` to keep that
-      /// position.
+      /// The position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` keeps the
+      /// position of the sign.
       public var t: SignRule.TPosition?
-      /// When T sounds, instead of together with M, in bars whose sign (the row of `signs` for the event) sets no other time.
+      /// When T sounds in bars whose sign (the row of `signs` for the event) lets T sound together with M.
       public var tPace = SignRule.TPace.together
       /// The degree above the bar's root (1 is the root itself) that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
       /// Degrees by which the register moves up, or down if negative.
       public var register = 0
-      /// The effect chain of every pair for which no sign (row of `signs`) sets a chain.
+      /// The effect chain of every pair for which no sign (row of `signs`) sets a chain; a long pair keeps the chain `longNotes` if there
+      /// is one.
       public var chain: String?
       /// Two degrees, counted from the bar's root as 1, that the bed sounds: first its low tone, which also sounds an octave higher,
       /// then its highest tone. Empty for the root and its fifth.
@@ -230,7 +231,7 @@ extension ScoreRules {
     }
   }
 
-  /// The echoes while waiting; times in seconds.
+  /// The echoes while no event comes; times in seconds.
   public struct Echoes: Sendable, Hashable {
     /// The silence in seconds between the longest bar and the first echo.
     public var after = 8.0
@@ -245,14 +246,14 @@ extension ScoreRules {
     public var rest = 5.0
     /// Per cent by which each rest is longer than the previous one.
     public var growth = 25
-    /// The most pairs of an echo: the last pairs of the bar that it repeats.
+    /// The most pairs of an echo: the last pairs of the bar that the echo repeats.
     public var most = 4
-    /// Waiting time in seconds after which echoes have at most three pairs and are softer.
+    /// Seconds without an event (from the end of the last bar) after which echoes have at most three pairs and are softer.
     public var thin = 30.0
-    /// Waiting time in seconds after which each stroke of the low tonic also plays the first and last pair of an earlier event's
-    /// bar, softer each time. Then there are no echoes.
+    /// Seconds without an event (from the end of the last bar) after which there are no more echoes. Instead each stroke of the low tonic
+    /// also plays the first and last pair of an earlier event's bar, softer each time.
     public var sparse = 120.0
-    /// Waiting time in seconds after which neither echoes nor strokes of the low tonic follow.
+    /// Seconds without an event (from the end of the last bar) after which neither echoes nor strokes of the low tonic follow.
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)
@@ -281,7 +282,7 @@ extension ScoreRules {
   public struct Gestures: Sendable, Hashable {
     /// Seconds between the pairs of a bar that is taken back.
     public var undoShort = 0.35
-    /// Velocity at which a bar that is taken back sounds backwards, in per cent of its first velocity.
+    /// Velocity at which a bar that is taken back sounds backwards, in per cent of the velocity with which it was first played.
     public var undoVelocity = 72
     /// A move less than this number of seconds after the move before counts as hurried.
     public var hurry = 0.7
@@ -293,7 +294,7 @@ extension ScoreRules {
     public var hurryMost = 6
     /// The pedal rises half way and falls again at every `hurryPedal`th hurried move in a row.
     public var hurryPedal = 3
-    /// Seconds between pulses of the bed (the drone's sustained tone) while a clock is low.
+    /// Seconds between pulses of the bed (the drone's sustained tone) while a player's clock is low.
     public var pulse = 1.0
     /// The level of the bed (the drone's sustained tone) between pulses, 0–127.
     public var pulseLevel = 64
@@ -309,8 +310,8 @@ extension ScoreRules {
     /// The number of short notes from the start of the long note to the reply in a game between two computers, a range from which the
     /// seed chooses.
     public var breath = 4...5
-    /// The velocity of a cut long note that the next bar plays again in its first pair, in per cent of its first velocity; 0 if cut notes
-    /// are not played again.
+    /// The velocity of a cut long note that the next bar plays again in its first pair, in per cent of the velocity before the cut; 0 if
+    /// cut notes are not played again.
     public var resolve = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -13,7 +13,7 @@ extension ScoreRules {
     case fifth
   }
 
-  /// The contour of a melody, after the modes in Paul Hillier's book on Arvo Pärt.
+  /// The contour of a melody: up, down, up then down, or down then up, after the modes in Paul Hillier's book on Arvo Pärt.
   public enum Contour: String, Sendable, Hashable, RuleWord {
     case rising, falling, arch, valley
   }
@@ -48,7 +48,8 @@ extension ScoreRules {
     case register
     /// Weighs a note on a cell that the mover has marked.
     case own
-    /// Weighs a note other than the one that the candidate planned here, to recall a mark of the mover or sometimes of the opponent.
+    /// Weighs a note other than the degree that the melody should visit here, such as a degree of the mover's motto or a mark of the
+    /// opponent.
     case recall
     /// Weighs a long note that is not of the kind that the bar should end on.
     case goal
@@ -81,13 +82,14 @@ extension ScoreRules {
     public var compass = Pitch(21)...Pitch(108)
     /// The lowest and highest comfortable note in the first voice; notes beyond them cost extra (`edge`).
     public var register = Pitch(21)...Pitch(108)
-    /// Degrees by which a game may move its register in either direction.
+    /// The most degrees by which a game may move its register, up or down.
     public var drift = 0
-    /// Bar lengths in pairs. A bar's melody recalls one mark for each of these lengths that is not above the bar's own length.
+    /// Bar lengths in notes. For each of these lengths that is not above its own length, a bar's melody visits one degree of the mover's
+    /// motto or a mark of the opponent.
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5
-    /// The chance in per cent that a mark which a melody recalls is one of the opponent's marks.
+    /// The chance in per cent that a degree which a melody recalls is one of the opponent's marks instead of the mover's motto.
     public var quotes = 0
     /// The contours that bars take in turn while the mover is winning.
     public var ahead: [Contour] = []

@@ -49,7 +49,7 @@ extension ScoreRules {
     public var lift = 0.18
     /// Seconds after an awakening (a pair whose T leaves the triad) at which the pedal falls again.
     public var retake = 0.12
-    /// The position to which the pedal rises in a half change, 0 (up) … 127 (down).
+    /// The position to which the pedal rises at every `hurryPedal`th hurried move (a half change), 0 (up) … 127 (down).
     public var half = 64
     /// Seconds of a half change.
     public var halfSeconds = 0.16
@@ -74,7 +74,7 @@ extension ScoreRules {
     public var archSofter = 5.0
     /// The factor on `ritardSlower`, the ritard into the long note.
     public var finalRitard = 1.0
-    /// Per cent by which each of the last short notes is longer, in order.
+    /// Per cent by which each of the last short notes before the long note is longer than the usual short note, in order.
     public var ritardSlower: [Double] = []
     /// The factor on `highLouder`, the loudness of high notes.
     public var highLoud = 1.0

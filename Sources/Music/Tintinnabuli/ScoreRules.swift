@@ -39,8 +39,8 @@ public struct ScoreRules: Sendable, Hashable {
   public var loss = Ending()
   /// The arch (the closing bars) after a draw.
   public var draw = Ending()
-  /// The contours of the closing bars after draws: of a quiet piece, a fought piece, and a piece that a voice had almost won.
-  /// Consecutive draws of a session have different contours. Empty to use the contour of `draw`.
+  /// The contours of the closing bars after draws: of a quiet piece, of a piece in which most events have facts such as a threat, and of
+  /// a piece that a voice had almost won. Consecutive draws of a session have different contours. Empty to use the contour of `draw`.
   public var draws: [Contour] = []
   /// The phrase before the first move.
   public var opening = Opening()
@@ -146,7 +146,7 @@ public struct ScoreRules: Sendable, Hashable {
     return read.count == 9 ? read : nil
   }
 
-  /// The rules, with the triad built on the degree of the scale that an event has as its root.
+  /// The rules with the triad built on the scale's degree `root`, the root of an event.
   func rooted(_ root: Int) -> ScoreRules {
     var rules = self
     rules.scale.root = Scale.step(root)
@@ -169,7 +169,7 @@ public struct ScoreRules: Sendable, Hashable {
   /// The degree of the scale that `Event.degree` counts as 0: the lowest tonic of the compass.
   var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }
 
-  /// The degree on which a session opens: the middle cell.
+  /// The degree on which a session opens: that of the middle cell.
   var center: Int { degree(of: cells[4]) ?? 0 }
 
   /// The number of a named chain, from 1; 0 if there is none.

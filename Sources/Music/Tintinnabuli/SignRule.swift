@@ -60,11 +60,12 @@ public struct SignRule: Sendable, Hashable {
   public enum TPace: String, Sendable, Hashable, RuleWord {
     /// T sounds with M, or earlier by the roll of the voice's manner.
     case together
-    /// T sounds half a pair later, except on the downbeat and the long note.
+    /// T sounds half a pair after M, but on the downbeat and the long note together with M.
     case after
     /// T sounds only on every second pair, the long pair included.
     case half
-    /// T sounds with M, and again on M's other side half a pair later, except on the downbeat and the long note.
+    /// T sounds with M, and half a pair later again on the other side of M (above instead of below); on the downbeat and the long note
+    /// only with M.
     case double
     /// T does not sound.
     case silent
@@ -76,7 +77,7 @@ public struct SignRule: Sendable, Hashable {
   public var when: [Fact]
   /// The facts (such as a threat) that must not hold for the event.
   public var unless: [Fact]
-  /// Names of later sign rules that this rule includes, so that no later bar makes up for their signs of the same event.
+  /// Names of rules further down in `signs` whose signs this sign includes: no later bar plays them for the same event.
   public var covers: [String]
 
   /// The position of T; by default the first triad tone below M.
@@ -91,7 +92,8 @@ public struct SignRule: Sendable, Hashable {
   public var tOctavesAt: Place = .first
   /// Whether M prefers notes outside the triad.
   public var leans = false
-  /// The kind of note that the long note should be; `nil` takes that of the event's next sign that has one, or else the triad.
+  /// The kind of note that the long note should be; `nil` takes the goal of the next sign that applies to the event and has a goal, or
+  /// else the triad.
   public var goal: ScoreRules.Goal?
   /// The melody's contour; `nil` for a contour by the player's standing.
   public var contour: ScoreRules.Contour?

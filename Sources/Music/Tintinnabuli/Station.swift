@@ -18,9 +18,9 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's position in the cycle of `count` tonics. The next piece keeps the tonic, unless the session `goesOn` in the
-  /// cycle or has played three pieces on one tonic: then the next piece takes the tonic at the index `game` of that piece. Every round
-  /// of the cycle begins with the rule file's own tonic. `draw` replaces the form of the last drawn piece; `nil` keeps it.
+  /// The position of the next piece in the cycle of `count` tonics. The next piece keeps the current tonic, unless the current piece had
+  /// an awakening or was drawn (`goesOn`), three pieces had this tonic, or the cycle begins again. Then it takes the tonic at its index
+  /// `game`. `draw` replaces the form of the last drawn piece; `nil` keeps it.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
@@ -42,7 +42,7 @@ extension ScoreRules {
     let up = semitones(to: tonic)
     guard up != 0 else { return self }
     func move(_ pitch: Pitch) -> Pitch { Pitch(onKeys: pitch.midi + up) }
-    // Limits move by the exact interval, even beyond the keyboard: the parser refuses a compass that leaves the keyboard on any tonic.
+    // The limits of M move by the exact interval, even beyond the keyboard, so that the parser can see and refuse such a compass.
     func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> {
       Pitch(range.lowerBound.midi + up)...Pitch(range.upperBound.midi + up)
     }
