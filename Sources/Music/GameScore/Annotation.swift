@@ -14,7 +14,7 @@ package struct Annotation: Sendable, Hashable {
     case connection(lost: Bool)
   }
 
-  /// When the event happened, in frames at 48 kHz from the session's first sound.
+  /// The time of the annotated event, in frames at 48 kHz from the session's first sound.
   package var frame: Int64
   package var kind: Kind
 

@@ -65,7 +65,7 @@ extension GameConductor {
   private static let decided = 24.0
   /// With this number of marks, not counting the first, a board of Ultimate has the progress 1, like a closed board.
   private static let full = 3.0
-  /// If the game of Infinite ends only in this number of plies or more, its standing is ±0.1, almost even.
+  /// At this number of plies or more before the end of a game of Infinite the standing is ±0.1, almost even.
   private static let far = 14.0
   /// The lead with which a side of Ultimate would have the standing 1; until a side has won, the standing stays within ±0.9. The lead is
   /// a side's points minus the opponent's: 2 for each won board, 3 for each board with which the side would complete a line.

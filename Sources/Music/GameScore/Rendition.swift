@@ -137,7 +137,7 @@ package struct Rendition: Sendable {
     events = ScoreEvent.heard(events + conductor.music.fade(at: end)).inOrder
   }
 
-  /// Replays free play, and the first echoes after it. If `trimmed`, no pause exceeds a minute.
+  /// Replays free play, and the first echoes after it. If `trimmed`, no pause between touches exceeds a minute.
   private mutating func replay(_ play: FreePlay, trimmed: Bool) {
     conductor.music.pace = Double(play.pace) / 100
     conductor.music.joinSession()

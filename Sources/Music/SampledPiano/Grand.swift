@@ -34,7 +34,7 @@ final class Grand: @unchecked Sendable {
     for pitch: Int32 in stride(from: 24, through: 108, by: 6) { strike(pitch, 40, pitch < 60 ? -20 : 20, 0) }
     for _ in 0..<8 { render(left, right, 64) }
     silence()
-    // Eight blocks suffice for the released voices and the filters of FluidSynth to fall silent.
+    // Eight blocks of 64 frames suffice for the released voices and the filters of FluidSynth to fall silent.
     for _ in 0..<8 { render(left, right, 64) }
   }
 

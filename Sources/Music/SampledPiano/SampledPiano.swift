@@ -49,7 +49,7 @@ package final class SampledPiano: @unchecked Sendable {
       throw .engine
     }
     let id = fluid_synth_sfload(synth, font, 1)
-    // Selecting a program loads its samples (dynamic loading), so that nothing is read while playing.
+    // Selecting a program loads its samples (dynamic loading), so that none is read from the file while notes sound.
     guard id >= 0, (0..<Grand.channels).allSatisfy({ fluid_synth_program_select(synth, $0, id, 0, 0) >= 0 }) else {
       delete_fluid_synth(synth)
       delete_fluid_settings(settings)

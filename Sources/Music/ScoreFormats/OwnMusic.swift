@@ -23,7 +23,7 @@ package struct OwnMusic: Sendable, Hashable {
   /// Makes shipped rules with no dial turned.
   package init(base: String) { (self.base, steps) = (base, [Int?](repeating: nil, count: RuleDial.all.count)) }
 
-  /// Parses a word; `bases` are the names of the shipped rules.
+  /// Parses a word such as `score-8--3-20------`; `bases` are the names of the shipped rules.
   package init(_ word: String, bases: [String]) throws(Fault) {
     let parts = word.split(separator: "-", omittingEmptySubsequences: false)
     let base = String(parts.first ?? "")
@@ -41,7 +41,7 @@ package struct OwnMusic: Sendable, Hashable {
 
   package var word: String { ([base] + steps.map { $0.map { "\($0)" } ?? "" }).joined(separator: "-") }
 
-  /// The word that follows `#/m/` in a link; `nil` for other texts.
+  /// The word of a player's rules that follows `#/m/` in a link; `nil` for other texts.
   package static func word(in text: String) -> String? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let mark = parts.lastIndex(of: "m"), mark > 0, parts[mark - 1].hasSuffix("#"), mark + 1 < parts.count else {
@@ -50,7 +50,7 @@ package struct OwnMusic: Sendable, Hashable {
     return String(parts[mark + 1].prefix { !$0.isWhitespace })
   }
 
-  /// The shipped rules `tree`, changed by the dials that were turned, with the word as their name.
+  /// The shipped rules `tree`, changed by the dials that were turned, with `word` as their name.
   package func changing(_ tree: RuleTree) -> RuleTree {
     var tree = tree.setting("name", to: word)
     for (dial, steps) in zip(RuleDial.all, steps) {

@@ -59,7 +59,7 @@ package struct RuleReader: RuleVisitor {
   ) {
     guard let child = child(name), let list = elements(child, counts, what, key(name)) else { return }
     for (index, element) in list.enumerated() {
-      // Error messages refer to an item by its name or, if it has no name, by its number from 1.
+      // Error messages refer to an item of a list by its name or, if it has no name, by its number from 1.
       let path = element["name"]?.text.map { "\(key(name)).\($0)" } ?? "\(key(name))[\(index + 1)]"
       enter(element, path) { body(&$0, index) }
     }

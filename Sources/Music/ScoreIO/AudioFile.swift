@@ -42,7 +42,7 @@ package final class AudioFile {
     guard sf_writef_float(file, base, frames) == frames, failure == 0 else { throw refusal }
   }
 
-  /// Writes the remaining samples and the header's lengths. The file is complete only if this does not throw.
+  /// Writes the remaining samples and the header's lengths. Only if this function does not throw, the file is complete.
   package func finish() throws(ScoreFileError) {
     sf_close(file)
     file = nil
@@ -91,8 +91,8 @@ package final class AudioFile {
   }
 }
 
-/// An error that the user can correct, such as a file that cannot be written. `description` has one line; for a rule file, one line an
-/// error.
+/// An error that the user can correct, such as a file that cannot be written. `description` has one line, or one line for each error in a
+/// rule file.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
   package let description: String
   /// The system's error number if the system refused to write the file; `nil` for other errors.

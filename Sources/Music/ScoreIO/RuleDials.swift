@@ -11,7 +11,7 @@ package struct RuleDials {
 
   package init(_ text: String) { self.text = text }
 
-  /// Selects the dial `places` after the selected dial, or before it if negative; wraps around.
+  /// Selects the dial that is `places` dials after the selected dial, or before it if negative; wraps around.
   package mutating func choose(_ places: Int) {
     chosen = ((chosen + places) % RuleDial.all.count + RuleDial.all.count) % RuleDial.all.count
   }

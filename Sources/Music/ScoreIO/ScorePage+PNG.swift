@@ -9,7 +9,7 @@
     /// The most pixels of a picture's longer side, a common limit of graphics cards; Cairo's limit is 32,767.
     private static let longest = 16_384.0
 
-    /// Writes the page at `zoom` pixels a point. A longer page is split into `NAME-2.png` and so on.
+    /// Writes the page at `zoom` pixels a point. A page longer than `longest` pixels is split into `NAME-2.png` and so on.
     package func writePNG(to path: String, zoom: Double = 1) throws {
       let stem = path.hasSuffix(".png") ? String(path.dropLast(4)) : path
       for (index, piece) in pieces(of: Self.longest / zoom).enumerated() {

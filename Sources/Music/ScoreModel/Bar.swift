@@ -77,7 +77,7 @@ public struct Bar: Sendable, Hashable {
     case sentence
     /// A phrase after a bar, while a player thinks.
     case phrase
-    /// A repetition of an earlier bar, while waiting.
+    /// A repetition of an earlier bar, while no event comes.
     case echo
     /// A bar played backwards and softly, for a move taken back.
     case undo
@@ -89,7 +89,7 @@ public struct Bar: Sendable, Hashable {
   public var kind: Kind
   /// The number, from 1, of the move whose bar this is, or after whose bar it comes; 0 for kinds of bars without a move.
   public var ply: Int
-  /// The voice that plays the bar; `nil` for bars of no voice, such as the opening.
+  /// The voice that plays the bar; `nil` for bars without a voice, such as the opening.
   public var voice: Voice?
   /// The first frame of the bar.
   public var start: Tick

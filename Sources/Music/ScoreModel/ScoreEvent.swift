@@ -40,7 +40,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var frame: Tick
   /// The duration in frames; see `Kind`.
   public var duration: Int32 = 0
-  /// The number of the bar or gesture to which the event belongs; it grows by 1 with each new bar or gesture.
+  /// The number of the bar, echo or interface sound to which the event belongs; it grows by 1 with each new one.
   public var generation: UInt32
   /// The kind of event.
   public var kind: Kind
@@ -91,7 +91,7 @@ extension ScoreEvent {
 /// Reports a batch of events that reached the audio thread after the batch's first frame had begun. The audio thread delayed the
 /// whole batch.
 public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
-  /// The generation (number of the bar or gesture) of the first event in the late batch.
+  /// The generation (number of the bar, echo or interface sound) of the first event in the late batch.
   public var generation: UInt32
   /// The frame on which the first event of the late batch sounded.
   public var frame: Tick

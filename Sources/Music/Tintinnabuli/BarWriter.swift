@@ -169,10 +169,10 @@ struct BarWriter {
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
 
-  // The onsets of the pairs and the end of the bar. Phrase arch (slower at both ends of the bar) and final ritard follow the KTH rules
-  // (Friberg, Bresin and Sundberg 2006).
+  // MARK: Time and touch
 
-  /// The onsets with phrase arch and final ritard (Friberg, Bresin and Sundberg's KTH rules, 2006).
+  /// The onsets of the pairs and the end of the bar. Phrase arch (slower at both ends of the bar) and final ritard follow the KTH rules
+  /// (Friberg, Bresin and Sundberg 2006).
   private func onsets(_ plan: BarPlan, _ generator: inout SplitMix64) -> [Tick] {
     let k = rules.performance
     let shorts = plan.count - 1
@@ -191,7 +191,7 @@ struct BarWriter {
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // With extreme rules the factor could become 0 or negative; the limit gives every note a length.
+        // With extreme rules the factor could become 0 or negative; its lower limit, 0.25, gives every note a length.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }

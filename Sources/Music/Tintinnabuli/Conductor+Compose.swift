@@ -173,7 +173,7 @@ extension Conductor {
 }
 
 extension SplitMix64 {
-  /// The first number of the generator for a seed and an index.
+  /// The first number that the generator with the given seed and index returns.
   static func first(seed: UInt64, index: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: seed, index: index)
     return generator.next()

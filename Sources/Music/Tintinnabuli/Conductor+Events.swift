@@ -398,7 +398,7 @@ extension Conductor {
   var eventBars: [Bar] { score.filter { $0.kind == .move } }
 }
 
-/// An event that is being composed, with the results of the steps.
+/// An event that is being composed, with the results of the steps of `compose`.
 private struct Stroke {
   let event: Event
   let moment: Tick

@@ -1,7 +1,7 @@
 import ScoreModel
 
-/// Handles undo, refusal, preview, connection and clock. The times passed to `preview`, `refuse` and `clock` may be before the time of
-/// the call before.
+/// Handles undo, refusal, preview, connection and clock. The times passed to `preview`, `refuse` and `clock` may lie before the time of
+/// the previous call.
 extension Conductor {
   /// Takes the last event back: its bar sounds backwards and softly. Several undos at the same moment form one bar.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {

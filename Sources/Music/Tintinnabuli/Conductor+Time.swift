@@ -53,7 +53,7 @@ extension Conductor {
   /// Composes a phrase that answers the previous bar: by the other voice, starting a step above or below that bar's long note, in the
   /// opposite contour. T has the position relative to M that the last event's sign (its row of `signs`) sets.
   ///
-  /// The phrase depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
+  /// The phrase depends on the piece only, not on melodies heard before in the session, so that records store no candidate for it and all
   /// listeners of a match hear the same.
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
@@ -143,7 +143,7 @@ extension Conductor {
     plan.hasM = !(isLast && ending.endsWithTAlone)
     if isHalf { plan.rhythm = rhythm(of: closing) }
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
-    // Without a coda the last bar strikes the low tonic, too. In the coda T plays the third of the triad below M's tonic.
+    // The coda strikes the low tonic; without a coda the last bar does. In the coda T plays the third of the triad below M's tonic.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
     if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)

@@ -13,7 +13,7 @@ struct EchoMemory: Sendable {
   }
 
   /// Chooses a heard bar to echo, at random; `nil` if none is left. Each bar is echoed at most twice with the same pairs in the same
-  /// octave. Tries the bars with two pairs or more in each octave before all bars.
+  /// octave. A bar with one pair is echoed only if no longer bar is left in any octave.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter

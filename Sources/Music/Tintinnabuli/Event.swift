@@ -86,10 +86,10 @@ public struct End: Sendable, Hashable {
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?
-  /// The sentences (groups of events) from which the arch quotes the winner's mottos.
+  /// The sentences (groups of events) from which the arch quotes the winner's mottos; if empty, it quotes the motto of the whole piece.
   public var sentences: [Int] = []
 
-  /// Makes the end of a piece that quotes no mottos.
+  /// Makes the end of a piece; the arch quotes the winner's motto (first three degrees) of the whole piece.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }
 
   /// The facts (a win, a loss or a draw) of an event that ends its piece this way.

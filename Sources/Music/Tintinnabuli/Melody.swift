@@ -49,7 +49,7 @@ public struct NoteReason: Sendable {
 
 /// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar; a slot is the index of a note.
 ///
-/// O(count × degrees × widest × 8) a candidate; costs common to all candidates are computed once.
+/// O(count × degrees × widest × 8 kinds of preceding moves) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
   /// The kinds of preceding moves that affect the cost of the next move: no move, or a number of degrees (±3 stands for any leap).
   private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]

@@ -92,15 +92,15 @@ struct Bed: Sendable, Equatable {
   }
 }
 
-/// The state that is restored when an event is taken back: the whole piece except its echoes; in a match also the novelty.
+/// The state that is restored when an event is taken back: the whole piece except its echoes; in a match also the melodies heard.
 struct Snapshot: Sendable {
   /// The time at which the event was heard that this snapshot can take back.
   let moment: Tick
   private var piece: Piece
   private let novelty: Novelty?
 
-  /// Keeps the piece before an event. In a local game an undo clears the last event's time and the count of hurried moves, and
-  /// melodies that were heard stay in the novelty.
+  /// Keeps the piece before an event. In a local game an undo clears the last event's time and the count of hurried moves, and `novelty`
+  /// keeps the melodies that were heard.
   init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
     (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
     if !piece.isMatch { (self.piece.last, self.piece.hurried) = (nil, 0) }

@@ -141,7 +141,7 @@ extension RuleVisitor {
     if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
   }
 
-  /// Visits a list of mappings, each by `visit`; an additional mapping starts as `new`.
+  /// Visits a list of mappings, each by `visit`; a mapping beyond the end of `items` starts as `new`.
   mutating func each<Item>(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, _ items: inout [Item], new: Item,
     _ visit: (inout Item, inout Self) -> Void

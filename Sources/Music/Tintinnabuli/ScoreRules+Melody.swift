@@ -78,9 +78,9 @@ extension ScoreRules {
     public var again = 400
     /// The widest move, in degrees.
     public var widest = 7
-    /// The lowest and highest note in the first voice.
+    /// The lowest and the highest note of M when the first voice plays.
     public var compass = Pitch(21)...Pitch(108)
-    /// The lowest and highest comfortable note in the first voice; notes beyond them cost extra (`edge`).
+    /// The lowest and the highest comfortable note of M when the first voice plays; notes beyond them cost extra (`edge`).
     public var register = Pitch(21)...Pitch(108)
     /// The most degrees by which a game may move its register, up or down.
     public var drift = 0

@@ -173,7 +173,7 @@ extension ScoreRules {
   public struct Chain: Sendable, Hashable {
     /// The most effect units of a chain; more would sound muddy.
     public static let most = 4
-    /// The name by which other rules refer to the chain.
+    /// The name by which the rest of the rule file refers to the chain.
     public var name: String
     /// The gain in dB after the last effect unit.
     public var level: Double
