@@ -257,8 +257,8 @@ package enum MusicXML {
 
 extension Bar {
   /// The word over a bar of a printed score. Over a move's bar: the name of its first sign (the musical answer to a fact), such as
-  /// `threat`, or none for a calm move. Over an echo: `echo`. Over the bar of a take-back: `undo`. Other bars have none, so that
-  /// words do not touch.
+  /// `threat`, or none for a calm move. Over an echo: `echo`. Over the bar of a take-back: `undo`. Other bars have no word, so that the
+  /// words over neighbouring bars do not touch.
   var caption: String {
     switch kind {
     case .move: signs.first == "calm" ? "" : signs.first ?? ""

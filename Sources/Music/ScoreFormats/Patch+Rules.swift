@@ -20,7 +20,7 @@ extension Patch {
 }
 
 extension Patch.Node {
-  /// The node for an effect unit of a rule file.
+  /// Makes the synthesizer's node for an effect unit of a rule file.
   package init(_ unit: ScoreRules.Unit) {
     func set(_ target: inout Float, _ name: String) { if let value = unit.values[name] { target = Float(value) } }
     switch unit.kind {

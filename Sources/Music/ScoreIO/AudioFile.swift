@@ -15,7 +15,8 @@ package final class AudioFile {
   /// lengths in the header and FLAC's last block.
   private var failure: Int32 = 0
 
-  /// The largest WAV file in bytes (4 h 8 min), limited by its 32-bit header. Longer files are RF64 (EBU Tech 3306) with 64 bits.
+  /// The most bytes of a WAV file (4 h 8 min), whose header has 32-bit lengths. Longer files are RF64 (EBU Tech 3306) with 64-bit
+  /// lengths.
   private static let longestWAV = Int(UInt32.max) - 4_096
 
   /// Creates a file for the given number of frames; throws `ScoreFileError` if that fails.

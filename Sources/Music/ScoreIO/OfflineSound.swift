@@ -9,7 +9,7 @@ package struct OfflineSound {
   private let end: Tick
   /// The part of the music to write, in seconds from the first sound.
   package var range = 0.0...Double.greatestFiniteMagnitude
-  /// The times at which the patch changes, and the rules that give the new patch.
+  /// The times at which the synthesizer's patch (its settings) changes, and the rules from which the new patch is made.
   package var turns: [(at: Tick, rules: ScoreRules)] = []
 
   /// Prepares events whose last bar ends at `end`.

@@ -56,7 +56,7 @@ public struct Scale: Sendable, Hashable {
   /// The degree of the triad's root, 0–6: 0 is the tonic.
   public var root = 0
 
-  /// Makes a scale from a tonic's letter and accidental and seven rising steps from 0, below 12.
+  /// Makes a scale from a tonic's letter and accidental and from seven steps in semitones, which rise from 0 and stay below 12.
   public init(tonicLetter: Int, tonicAlteration: Int, steps: [Int]) {
     precondition(steps.count == 7 && steps[0] == 0 && steps == steps.sorted() && steps[6] < 12, "no scale: \(steps)")
     (self.tonicLetter, self.tonicAlteration, self.steps) = (tonicLetter, tonicAlteration, steps)

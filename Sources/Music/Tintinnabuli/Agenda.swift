@@ -28,9 +28,9 @@ struct Agenda: Sendable {
     /// The facts (such as a draw) of a piece that ended without an event. The first bar of the arch plays the sign (musical answer)
     /// for these facts.
     var facts: Set<Fact> = []
-    /// The notes, in degrees, that M quotes at the end of the arch, before the coda.
+    /// The degrees of one or more mottos (a voice's first three events) that M quotes at the end of the arch, before the coda.
     var motto: [Int] = []
-    /// The index of the closing bar that is the coda (a long pair on the tonic after a motto); `nil` if the arch has no coda.
+    /// The index of the closing bar that is the coda (a long pair on the tonic after the quoted motto); `nil` if the arch has no coda.
     var coda: Int?
     /// The roots of the last bars of the arch; each other bar of the arch has the root of the bar that it recalls.
     var roots: [Int] = []

@@ -56,7 +56,7 @@ struct BarPlan {
 /// A bar with all of its events; times count from its start.
 struct WrittenBar: Sendable {
   var bar: Bar
-  /// The onset of each pair, and the end of the bar.
+  /// The onset of each pair from the bar's start, and the end of the bar.
   var onsets: [Tick]
   /// The number of each pair's effect chain; 0 for none.
   var chains: [UInt8]

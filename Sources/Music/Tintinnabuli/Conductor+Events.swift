@@ -131,7 +131,7 @@ extension Conductor {
     pendingTonic = nil
   }
 
-  /// Adds a person's thinking time to the tempo, and counts a very short time as hurry.
+  /// Adds a person's thinking time to the piece's thinking times (`tempo`), and counts a very short time as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
     if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.add(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
@@ -411,7 +411,7 @@ private struct Stroke {
   let gap: Tick?
   /// The long note of the last bar, if the cut by this event kept the note from being heard.
   var cutNote: Note?
-  /// The time between the last long note that was heard and this event.
+  /// The time from the start of the last long note that was heard to this event.
   var sinceLongNote = Tick.zero
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false

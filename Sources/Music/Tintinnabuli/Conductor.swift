@@ -129,7 +129,7 @@ public struct Conductor: Sendable {
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    // If a half arch plays after a sentence (a group of events), the reply waits for its end.
+    // If a half arch plays after a sentence (a group of events), the reply waits for the end of the half arch.
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 

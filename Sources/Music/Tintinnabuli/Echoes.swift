@@ -53,7 +53,7 @@ struct EchoWriter {
   /// The length of a short note in seconds.
   let short: Double
 
-  /// The last pairs of a bar; T rests except on the long note.
+  /// The last pairs of a bar. T rests, except in the last pair and in pairs without M.
   func ending(of bar: Bar, _ count: Int) -> [Pair] {
     // Leaves out pairs with low notes only, which an echo does not repeat.
     var pairs = Array(bar.sounding.filter { $0.m ?? $0.t != nil }.suffix(count))

@@ -12,7 +12,7 @@ public struct Event: Sendable, Hashable {
   public var standing: Double
   /// The voice's standing before the event, −1…1; `nil` to use the opposite of the last event's standing.
   public var stood: Double?
-  /// The expected seconds until the next event; `nil` to use the piece's own median.
+  /// The expected seconds until the next event; `nil` to use the median of the piece's thinking times.
   public var pace: Double?
   /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. A number not above the last event's begins a new
   /// piece.
@@ -33,7 +33,7 @@ public struct Event: Sendable, Hashable {
   public var root = 0
   /// The root of the next event as far as known; the bed (the drone's sustained tone) moves there during the bar.
   public var nextRoot = 0
-  /// The number of the event's sentence (a group of events); each voice has a motto in each sentence.
+  /// The number of the event's sentence (a group of events). In each sentence a voice has a motto: the degrees of its first three events.
   public var sentence: Int?
   /// Whether the event ends its sentence, and a half arch (a few closing bars) follows.
   public var closes = false

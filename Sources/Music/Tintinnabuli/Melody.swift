@@ -23,14 +23,14 @@ struct MelodyProblem {
   var motto: [Int]
   /// The degrees of the opponent's marks on the board.
   var opposing: [Int]
-  /// Degrees that the melody should visit, by slot; if empty, each candidate plans degrees of its own.
+  /// Degrees that the melody should visit, by index of the note; if empty, each candidate plans degrees of its own.
   var recalls: [Int: Int] = [:]
 }
 
 /// A melody that solves a `MelodyProblem`, and its cost. Part of the cost is random and different for each candidate (each of the
 /// numbered solutions from which a bar's melody is chosen).
 struct MelodyLine {
-  /// The melody's degrees, slot by slot.
+  /// The degrees of the melody's notes in order.
   var degrees: [Int]
   var cost: Int
 }
@@ -39,8 +39,8 @@ struct MelodyLine {
 public struct NoteReason: Sendable {
   /// The melody rules that applied to the note with their costs, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The cheapest melody with another note in this slot: that note, and the cost by which this melody exceeds the chosen one; `nil`
-  /// if there is no such melody.
+  /// The cheapest melody with another note at this place: that note, and the cost by which this melody exceeds the chosen one; `nil` if
+  /// there is no such melody.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.
@@ -59,7 +59,7 @@ struct MelodySearch {
     let widest: Int
     /// The costs of a move that follows another move: by preceding move, then by move.
     var moves: [Int]
-    /// The costs of a degree and of the move to this degree: by slot, degree and move.
+    /// The costs of a degree and of the move to this degree: by index of the note, then by degree, then by move.
     var paths: [Int]
   }
 
@@ -71,7 +71,7 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// For each slot and degree the chosen candidate's random cost, and the degrees by slot that this candidate should visit.
+  /// The chosen candidate's random cost by index of the note and degree; then the degrees that this candidate should visit, by index.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
@@ -206,7 +206,7 @@ struct MelodySearch {
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
   }
 
-  /// The cheapest melody with another note at `slot`; `nil` if this note is fixed or no such melody exists.
+  /// The cheapest melody with another degree for the note `slot`; `nil` if this note is fixed or no such melody exists.
   func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
     problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }
@@ -223,7 +223,7 @@ struct MelodySearch {
     return line
   }
 
-  /// The cheapest melody for given costs; `banned` are degrees forbidden in a slot.
+  /// The cheapest melody for given costs; `banned` are degrees forbidden for one note (`slot` is its index).
   private func solve(_ prices: Prices, banned: (slot: Int, degrees: [Int])? = nil) -> MelodyLine? {
     let ways = Self.ways.count
     let far = Int.max / 4

@@ -21,7 +21,7 @@ struct PendingSigns: Sendable {
 
   private(set) var pending: [PendingSign] = []
   private(set) var said: Said?
-  /// The time from the last long note that was heard to the last event.
+  /// The time from the start of the last long note that was heard to the last event.
   private(set) var sinceLongNote = Tick.zero
 
   /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. `elapsed`
@@ -66,8 +66,8 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A pending sign waits for a later bar if the bar's own sign equals or covers it, because one could not tell them apart. A pending
-      // awakening sounds even if the own sign covers it, except in a draw.
+      // A pending sign waits for a later bar if the bar's own sign equals or covers it, because listeners could not tell the two apart. A
+      // pending awakening sounds even if the own sign covers it, except in a draw.
       let waits = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !waits
     }

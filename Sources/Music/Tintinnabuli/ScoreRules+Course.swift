@@ -105,10 +105,10 @@ extension ScoreRules {
 
   /// Additional rules for pieces with many events: bar lengths by progress, sentences (groups of events), and a moving drone.
   public struct Sentences: Sendable, Hashable {
-    /// The number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound at its decision.
+    /// The number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound when the piece is decided.
     public var pairs = 2...4
-    /// The number of pairs of the first bar that closes a sentence: the lower bound at the start of a piece, the upper at its
-    /// decision.
+    /// The number of pairs of the first bar that closes a sentence: the lower bound at the start of a piece, the upper when the piece is
+    /// decided.
     public var arch = 3...4
     /// The velocity of the T that answers a removed mark, in per cent of T's usual velocity.
     public var leaves = 110

@@ -95,7 +95,7 @@ public struct SignRule: Sendable, Hashable {
   /// The kind of note that the long note should be; `nil` takes the goal of the next sign that applies to the event and has a goal, or
   /// else the triad.
   public var goal: ScoreRules.Goal?
-  /// The melody's contour; `nil` for a contour that depends on the player's standing.
+  /// The melody's contour; `nil` for a contour that depends on whether the player is winning or losing.
   public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
   public var turns = false
