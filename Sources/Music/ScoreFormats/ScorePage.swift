@@ -123,7 +123,7 @@ package struct ScorePage: Sendable {
     for bar in system.bars {
       draw(bar, left: x, stretch: system.stretch, top: top, bottoms: bottoms)
       x += system.stretch * width(of: bar)
-      // A bar that the next bar cut short ends with a thin barline, and the music ends with a double barline.
+      // A bar that the next bar cut short ends with a thinner barline than other bars. The music ends with a double barline.
       if endsMusic && bar.index == system.bars.last?.index {
         barline(x - 7, top, bottoms, 0.9)
         barline(x - 1.5, top, bottoms, 3.2)

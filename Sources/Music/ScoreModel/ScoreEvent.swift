@@ -32,7 +32,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case t
     /// The bass: the low tonic and other low notes.
     case bass
-    /// Sounds outside of the score: preview, knock, interface.
+    /// Sounds outside of the score: the preview of a cell, the knock for a refusal, sounds of the interface.
     case ui
   }
 

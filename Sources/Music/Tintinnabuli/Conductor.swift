@@ -87,14 +87,14 @@ public struct Conductor: Sendable {
   public var reasons: [Int: [NoteReason]] { book.reasons }
   /// The bars of the running piece: opening, events, echoes, closing bars, and bars of events taken back.
   public var score: ArraySlice<Bar> { bars.dropFirst(piece.firstBar) }
-  /// The numbers of the candidates chosen for the running piece's bars, grouped by the number of the preceding event.
+  /// The numbers of the candidate melodies chosen for the running piece's bars, grouped by the number of the preceding event.
   public var choices: [[Int]] { piece.choices }
   /// Whether the running piece has ended.
   public var isOver: Bool { piece.isOver }
   /// Whether the arch (the closing bars) at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
-  /// Makes the piece use the candidates whose numbers a record gives for its bars. For each other bar it takes the cheapest candidate.
+  /// Makes the piece use the candidate melodies whose numbers a record gives for its bars. Each other bar gets the cheapest candidate.
   public mutating func replay(choices: [[Int]]) { piece.replay = choices }
 
   // MARK: Time

@@ -26,7 +26,7 @@ struct Piece: Sendable {
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
-  /// The numbers of the chosen candidates, grouped by the preceding event; `replay` has the numbers that a record prescribes.
+  /// The numbers of the chosen candidate melodies, grouped by the preceding event; `replay` has the numbers that a record prescribes.
   var choices: [[Int]] = []
   var replay: [[Int]] = []
   /// The number of the session's bars before the piece.
@@ -62,13 +62,13 @@ struct Piece: Sendable {
     return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0
   }
 
-  /// Records the number of the candidate that was chosen for a bar.
+  /// Records the number of the candidate melody that was chosen for a bar.
   mutating func take(_ choice: Int) {
     while choices.count <= number { choices.append([]) }
     choices[number].append(choice)
   }
 
-  /// The number of the candidate that a record gives for the next bar, if it gives one.
+  /// The number of the candidate melody that a record gives for the next bar; `nil` if the record gives none.
   var replayed: Int? {
     let taken = number < choices.count ? choices[number].count : 0
     return number < replay.count && taken < replay[number].count ? replay[number][taken] : nil

@@ -244,7 +244,7 @@ extension ScoreRules {
     public var octaves = 1
     /// The rest after the first echo in seconds.
     public var rest = 5.0
-    /// Per cent by which each rest is longer than the previous one.
+    /// Per cent by which each rest between echoes is longer than the previous rest.
     public var growth = 25
     /// The most pairs of an echo: the last pairs of the bar that the echo repeats.
     public var most = 4
