@@ -3,8 +3,8 @@ import TicTacToe
 
 /// Decides what a bot does next on a match server. The model takes events and the time, and returns actions.
 ///
-/// A refused request is made again after a pause if the cause of the refusal may pass. Any other refusal ends the game or
-/// the bot, so that the bot never waits for something that does not come.
+/// If the cause of a refusal may pass (the server is busy), the bot repeats the request after a pause. After any other refusal it chooses
+/// another move, resigns or stops, so that it never waits for something that does not come.
 package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
     /// `seek`: look for an opponent. `join`: enter the room with the given code.
@@ -27,28 +27,28 @@ package struct BotModel: Sendable {
 
   /// One match of the bot.
   private struct Play: Sendable {
-    /// The number of marks on the board when the bot was last asked for a move; -1 if it has to be asked again.
+    /// The number of marks on the board when the bot was last asked for a move; -1 if the bot must be asked again.
     var answered = -1
     /// The time, in milliseconds, at which a refused move or resignation is tried again.
     var retryAt: Int64 = 0
-    /// The number of refusals with a cause that waiting does not remove.
+    /// The number of refused moves and resignations whose cause waiting does not remove.
     var refusals = 0
     var isReported = false
   }
 
-  /// The games that are still to be played to a result; an aborted game does not count.
+  /// The number of games that the bot has still to play to a result; an aborted game does not count.
   package private(set) var remaining = 0
   private var room: String?
   /// The code of the tournament in which the bot plays all its games, and the tournament as the server last described it.
   private let tournament: String?
   private var view: TournamentView?
   private var isSeeking = false
-  /// When the bot may seek again after a refusal, and the pause after the next refusal, in milliseconds.
+  /// The time from which the bot may seek again after a refusal, and the pause after the next refusal, both in milliseconds.
   private var (retryAt, pause): (Int64, Int64) = (0, BotModel.firstPause)
   private var plays: [MatchID: Play] = [:]
   private var offers: [MatchID] = []
 
-  /// Milliseconds between two tries: the first pause, which doubles with each refused seek, and the longest.
+  /// Milliseconds between two tries: the first pause, which doubles with each refused seek, and the longest pause.
   package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
 
   /// Makes a bot that plays its first game in the given room, or all games in the given tournament. All other games are against opponents
@@ -58,7 +58,7 @@ package struct BotModel: Sendable {
   /// Whether the bot's tournament has ended or is ending, so that no new game begins.
   package var isTournamentOver: Bool { view?.notice.phase == .over || view?.notice.phase == .ending }
 
-  /// Adds games to those that are to be played.
+  /// Adds to the number of games that are still to be played.
   package mutating func play(_ games: Int) { remaining += games }
 
   /// Takes an event; `you` is the bot's side in the event's match.

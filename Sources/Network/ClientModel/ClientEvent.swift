@@ -10,7 +10,7 @@ package enum ClientFailure: Error, Sendable, Hashable {
   case tls(TLSProblem)
   /// The certificate differs from the one that was pinned on first use.
   case fingerprintChanged(expected: String, found: String)
-  /// The same session connected from elsewhere.
+  /// Another program logged in to the same session.
   case replaced
   /// The server accepts no login at all, not even a guest's.
   case notAccepted
@@ -69,7 +69,7 @@ package enum TLSProblem: Sendable, Hashable {
 package enum ConnectionProblem: Sendable, Hashable {
   /// Nothing answers at the address `HOST:PORT`.
   case unreachable(String)
-  /// No data came for 25 s.
+  /// No line came from the server for 24 s; with several nodes, for 2.5 s or less.
   case silent
   /// A plain connection ended before the server sent anything. A server that expects TLS ends plain connections in this way.
   case wordless
@@ -106,10 +106,10 @@ package enum ConnectionStatus: Sendable, Hashable {
 /// Everything that a client reports to the program, in order.
 package enum ClientEvent: Sendable, Hashable {
   case status(ConnectionStatus)
-  /// The seek has waited for `waited` ms; `bots` is the number of bots that would play if the seek allowed bots.
+  /// The seek has waited for `waited` ms; `bots` is the number of bots that would play if the seek accepted bots.
   case queued(waited: Int, bots: Int)
   case paired(MatchID, Player)
-  /// A room waits for a player with its code.
+  /// The player's room waits for another player, who needs the code. The code expires after `expiresIn` ms.
   case room(MatchID, code: String, expiresIn: Int)
   /// The whole state of a match: at the first contact, after a reconnect, or because events were missing.
   case state(MatchID)
@@ -134,13 +134,13 @@ package enum ClientEvent: Sendable, Hashable {
   case gone(MatchID, Player, claimIn: Int)
   /// A player sent a chat message.
   case chat(MatchID, from: String, text: String?, emote: String?)
-  /// Rows in answer to the named request: `top`, `me`, `history`, `list` or `export`. `more` in a new request asks for the following rows.
+  /// Rows in answer to the named request: `top`, `me`, `history`, `list` or `export`. A new request with `more` gets the rows after these.
   case page(String, rows: [JSONObject], more: Int64?)
   /// The tournament that the client follows, or its table, has changed.
   case tournament(TournamentView)
   /// The name is registered. The token is saved already.
   case registered(name: String)
-  /// The server stops soon. The client reconnects by itself.
+  /// The server stops soon and asks the client to return after `retry` ms. The client reconnects by itself.
   case draining(retry: Int)
 }
 

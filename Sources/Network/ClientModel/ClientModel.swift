@@ -37,7 +37,7 @@ package struct ClientModel: Sendable {
     /// The events, each with its match as it was after the event.
     package var events: [(event: ClientEvent, match: MatchView?)] = []
     package var close = false
-    /// Whether `resume` or `token` changed and should be saved.
+    /// Whether the resume token or the token changed, so that both should be saved.
     package var credentialsChanged = false
     /// Addresses of other nodes of the server, `HOST:PORT`.
     package var nodes: [String] = []
@@ -56,7 +56,7 @@ package struct ClientModel: Sendable {
   private var random: SplitMix64
   private var nextID = 1
   private var helloID: String?
-  /// Whether the server has refused a login since the last welcome.
+  /// Whether the server has refused a login since the last successful login.
   private var hasLostLogin = false
   /// Whether the server has refused the token. This model then does not send the token again.
   private var isTokenRefused = false
@@ -66,26 +66,26 @@ package struct ClientModel: Sendable {
   private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
-  /// The ids of the unanswered requests for missed events, by match.
+  /// For each match, the id of the unanswered request for its missed events.
   private var syncing: [MatchID: String] = [:]
   /// The matches of which the server has sent events or the state on this connection.
   private var received: Set<MatchID> = []
-  /// Requests that a busy server refused: for the states of these matches, and to end the seek (`isUnseekPostponed`). The client repeats
-  /// them at the next heartbeat.
+  /// The matches whose state a busy server refused to send. `isUnseekPostponed`: a busy server refused to end the seek. The client repeats
+  /// these requests when the server sends its next `ping`.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
-  /// The tournament that the client follows, and the code of the tournament left last, which a late answer does not open again.
+  /// The tournament that the client follows, and the code of the tournament that the client left last, whose late notices it ignores.
   package private(set) var tournament: TournamentView?
   private var leftTournament: String?
-  /// The organiser's secrets that this client drew or was given, by the tournaments' codes.
+  /// The organiser's secrets that this client drew or was given. The keys are the codes of the tournaments.
   private var secrets: [String: String] = [:]
-  /// The id of the last request to follow the tournament. If a busy server refused the request (`isFollowPostponed`), the client repeats
-  /// it at the next heartbeat.
+  /// The id of the last request to follow the tournament. `isFollowPostponed`: a busy server refused this request, and the client repeats
+  /// it when the server sends its next `ping`.
   private var followID: String?
   private var isFollowPostponed = false
 
-  /// Makes a model. The ids that it draws come from `seed`, and need to be unique only among those of this client.
+  /// Makes a model, which draws the `mid`, key or secret of each command from `seed`.
   package init(_ identity: Identity, seed: UInt64) {
     self.identity = identity
     random = SplitMix64(seed: seed)
@@ -401,7 +401,7 @@ package struct ClientModel: Sendable {
     if line.re == nil, code == .midReused || code == .occupied || code == .over {
       asked = currentSeek.map { .seek($0) }
     }
-    // A stopping server refuses every message. Keep the message for the next server, except a command in a match: the player may decide
+    // A stopping server refuses every message. Keep the message for the next server. Drop a command in a match: the player may decide
     // differently by then.
     if code == .draining, asked?.isAct == false { return }
     takeAnswered(line.re)
@@ -448,7 +448,7 @@ package struct ClientModel: Sendable {
       out.credentialsChanged = true
       out.close = true
     case .version: fail(.version(server: []), &out)
-    // After this refusal the server sends `bye`, which contains the time of the next try.
+    // After this refusal the server sends `bye`, which says how long the client must wait before the next try.
     case .busy, .rate: break
     default: out.close = true
     }

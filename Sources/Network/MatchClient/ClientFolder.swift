@@ -18,8 +18,8 @@ final class ClientFolder: Sendable {
   private let lock = Mutex(())
   /// The open lock file, or -1 if there is none.
   private let sessionLock: Int32
-  /// Whether another program of this user has the session, and so the lock. The server allows one connection for a session, so two windows
-  /// with one session would end each other's connection in turn. The second window therefore logs in as a new guest and stores no tokens.
+  /// Whether another program of this user uses the session and holds the lock. The server allows one connection for a session: two windows
+  /// with one session would end each other's connection in turn. So the second window logs in as a new guest and stores no tokens.
   private let isTaken: Bool
 
   /// Opens the stored data about one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.

@@ -42,7 +42,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     nodes = [configuration.server.first]
     for other in configuration.server.others where !nodes.contains(other) { nodes.append(other) }
     var identity = configuration.identity
-    // A token is sent over protected connections only. A token from a plain connection is kept in another file.
+    // Tokens are sent over protected connections only. A token received over a plain connection is kept in a separate file.
     let first = configuration.server.first
     let mayUseToken = configuration.protects(first)
     folder = configuration.folder.map {
@@ -191,8 +191,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     report(.failed(failure))
   }
 
-  /// Tries the next node after a pause, which grows each time that all nodes were tried: with several nodes to `longestPauseOfMany` at
-  /// most.
+  /// Tries the next node after a pause. The pause grows each time that all nodes were tried; with several nodes it is at most
+  /// `longestPauseOfMany`.
   private func scheduleRetry() {
     current = (current + 1) % nodes.count
     let round = tries / nodes.count

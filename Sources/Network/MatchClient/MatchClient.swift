@@ -46,8 +46,8 @@ package final class MatchClient: Sendable {
     /// Whether the connection to a node is protected: it is encrypted, or it does not leave this machine.
     func protects(_ node: ServerAddress.Node) -> Bool { usesTLS(to: node) || node.isLoopback }
 
-    /// Whether the client may send a node the secrets that it got from the configured server: if the connection to the node is protected,
-    /// or if the connection to that server is unprotected, too.
+    /// Whether the client may send a node the secrets that it got from the configured server: the connection to the node is protected, or
+    /// the connection to the configured server is not protected either.
     func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 

@@ -24,9 +24,9 @@ final class SocketConnection {
     case lost
   }
 
-  /// The most bytes that may wait for a peer that does not read.
+  /// The most bytes that may wait to be sent while the other end does not read.
   private static let mostWaiting = 1 << 20
-  /// Milliseconds after which the next address is tried beside the first, as RFC 8305 §5 recommends.
+  /// Milliseconds after which the client also tries the next address, while the first attempt goes on, as RFC 8305 §5 recommends.
   private static let nextAddress: Int64 = 250
   /// Milliseconds after which `finish` closes the socket, even if the last bytes are not sent.
   private static let lastWords: Int64 = 500
@@ -125,7 +125,7 @@ final class SocketConnection {
     } catch { end(.failed(error)) }
   }
 
-  /// Sends the bytes. If this fails, shuts the socket down; the connection's end is then reported as for any loss.
+  /// Sends the bytes. If that fails, shuts the socket down, and the owner receives `.down(.lost)`.
   func send(_ bytes: [UInt8]) {
     if let tls {
       if !tls.send(bytes) { breakOff() }

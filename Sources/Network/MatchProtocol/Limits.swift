@@ -40,7 +40,7 @@ package enum Limits {
   package static let lag = 500
 }
 
-/// The versions of the protocol that this build speaks, best first. A client of version 2 understands all kinds of events with a `since` of
-/// at most 2 (`MatchEvent.Kind.since`). The events of later versions differ only in their games, which a client names in `caps`, so these
-/// versions need no version of the protocol.
+/// The versions of the protocol that this build speaks, best first. A client of version 2 understands every kind of event whose
+/// `MatchEvent.Kind.since` is at most 2. A higher `since` only means a newer game, and a client names its games in `caps`. So a new game
+/// needs no new version of the protocol.
 package let protocolVersions = [2, 1]

@@ -17,8 +17,8 @@ package final class TLSEngine {
   }
 
   private let ssl: OpaquePointer
-  /// The bytes that arrived, decrypted up to the offset `read`, and the encrypted bytes to send (`leaving`). Both arrays give up their
-  /// memory as soon as all their bytes are used.
+  /// The encrypted bytes that arrived, of which OpenSSL has taken the first `read`, and the encrypted bytes to send (`leaving`). Both
+  /// arrays give up their memory as soon as all their bytes are used.
   private var (arrived, read, leaving) = ([UInt8](), 0, [UInt8]())
   package private(set) var isEstablished = false
 

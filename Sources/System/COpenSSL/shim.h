@@ -3,8 +3,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-/* Requires TLS 1.2, and disables renegotiation, session resumption and buffers of idle connections; returns 1, or 0
- * if the library does not support this. */
+/* Requires TLS 1.2, and disables renegotiation, session resumption and buffers of idle connections.
+ * Returns 1, or 0 if OpenSSL refuses one of the settings. */
 static inline int alina_harden(SSL_CTX *context) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -33,7 +33,7 @@ static inline int alina_extend(X509 *certificate, int kind, const char *value) {
 }
 
 /* Fills an empty certificate for a server with these names ("DNS:localhost,IP:127.0.0.1") and signs it with its own key.
-* The certificate is valid from an hour ago, because clocks differ. Returns 1, or 0 if the library failed. */
+* The certificate is valid from an hour ago, because clocks differ. Returns 1, or 0 if OpenSSL fails. */
 static inline int alina_sign_itself(X509 *certificate, EVP_PKEY *key, uint64_t serial, const char *name, const char *names,
                                     long seconds) {
   X509_NAME *subject = X509_get_subject_name(certificate);

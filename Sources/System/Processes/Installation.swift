@@ -13,8 +13,8 @@ package enum Installation {
   /// The folder of the program's file.
   package static let folder = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
 
-  /// The folders searched for assets, in order: the program's, `Assets` in it, `../share/alina` (for packages),
-  /// `Assets` in the folders above, and `Assets` in the working folder.
+  /// The folders searched for assets, in order: the program's folder, `Assets` in it, `../share/alina` (for packages), `Assets` in each of
+  /// six folders above the program's, and `Assets` in the working folder.
   package static let assetFolders: [String] = {
     var folder = program.split(separator: "/").dropLast()
     func path(_ names: some Collection<Substring>, _ inside: String) -> String {

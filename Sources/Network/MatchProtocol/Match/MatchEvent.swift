@@ -37,8 +37,8 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players have joined. If `confirm` is set, as by older servers only, both players must still confirm the pairing. `keys` are the
-    /// keys of the seeks that led to the match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
+    /// Two players have joined. Only older servers set `confirm`: both players must then confirm the pairing. `keys` are the keys of the
+    /// seeks that led to the match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
@@ -57,8 +57,7 @@ package struct MatchEvent: Sendable, Hashable {
     case gone
     /// A side came back.
     case back
-    /// The server restarted, or the nodes of both sides died. Both sides count as away. The clocks stand still, with the times of the last
-    /// event.
+    /// The server restarted, or the nodes of both sides died. Both sides count as away, and the clocks stop at the times of the last event.
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
@@ -76,7 +75,7 @@ package struct MatchEvent: Sendable, Hashable {
   /// The time, in milliseconds since 1970.
   package var at: Int64
   package var side: Player?
-  /// The `mid` of the command that caused the event, if any; unique for match and side.
+  /// The `mid` of the command that caused the event, if any. In a match, no two events of a side have the same `mid`.
   package var mid: String?
   /// The milliseconds that each side has left after the event; only in a live match with a clock.
   package var clocks: Sides<Int>?
@@ -90,7 +89,7 @@ package struct MatchEvent: Sendable, Hashable {
     self.kind = kind
   }
 
-  /// The bytes that are stored, hashed and sent.
+  /// The event's bytes as stored, hashed and sent.
   package var body: [UInt8] {
     FieldCoder.bytes { coder throws(FieldError) in
       var copy = self
@@ -139,7 +138,7 @@ extension MatchEvent {
     do throws(FieldError) { try code(&coder) } catch { throw .field(error) }
   }
 
-  /// One event of each kind. Reading copies the one with the name in `k`, and replaces its values.
+  /// One event of each kind. A reader copies the event named by the field `k`, and replaces its values.
   private static let blanks: [MatchEvent] = {
     let nobody = PlayerInfo()
     let kinds: [Kind] = [
@@ -177,7 +176,7 @@ extension MatchEvent {
     try c.code("clk", &clocks)
   }
 
-  /// The keys, or an empty list if every key is empty.
+  /// Returns the seeks' keys, or an empty list if every key is empty.
   private static func used(_ keys: [String]) -> [String] { keys.contains { !$0.isEmpty } ? keys : [] }
 }
 

@@ -39,7 +39,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var phase = Phase.open
   /// The game, the clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
-  /// The `station` in the event `start` of a rematch or a tournament's game; `nil` if it follows from the match's id.
+  /// The `station` in the event `start` of a rematch or a tournament's game; `nil` if the station follows from the match's id.
   package internal(set) var givenStation: Int?
   /// The players, once there are two.
   package internal(set) var players: Sides<PlayerInfo>?
@@ -74,8 +74,8 @@ package struct MatchState: Sendable, Hashable {
   /// Whether both sides have moved. After that a match can no longer be aborted.
   package var bothMoved: Bool { moves.count >= 2 }
 
-  /// The position of the match's music in the sequence of tonics, the same for all listeners: random for the first match of two players,
-  /// the next position for each rematch, and in a tournament determined by the minute of the start.
+  /// The position of the match's music in the cycle of tonics, the same for all listeners. It is random for the first match of two players,
+  /// and the next position for each rematch. Games of a tournament that begin in the same minute have the same position.
   package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
   /// The station of the match's rematch.
   package var nextStation: Int { (station + 1) % Self.stations }

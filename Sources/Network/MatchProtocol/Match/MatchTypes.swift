@@ -183,7 +183,7 @@ package func isToken(_ text: String, _ length: ClosedRange<Int>) -> Bool {
     }
 }
 
-/// Random bits as Crockford's base-32 digits (no I, L, O, U), least significant first.
+/// Writes the lowest `count` × 5 bits in base 32, lowest digit first, with Crockford's digits (no I, L, O, U).
 package func crockford(bits: UInt64, count: Int, lowercase: Bool = false) -> String {
   let digits = Array((lowercase ? "0123456789abcdefghjkmnpqrstvwxyz" : "0123456789ABCDEFGHJKMNPQRSTVWXYZ").utf8)
   return String(decoding: (0..<count).map { digits[Int(bits >> UInt64(5 * $0) & 31)] }, as: UTF8.self)

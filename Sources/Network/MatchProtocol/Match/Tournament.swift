@@ -38,7 +38,7 @@ package struct TournamentTerms: Sendable, Hashable {
 }
 
 extension Variant {
-  /// The usual clock of a tournament.
+  /// The usual clock of a tournament of this game.
   package var tournamentClock: TimeControl {
     let (seconds, increment) =
       switch self {
@@ -49,7 +49,7 @@ extension Variant {
     return TimeControl(seconds: seconds, increment: increment) ?? .standard
   }
 
-  /// The usual length of a tournament in minutes.
+  /// The usual length in minutes of a tournament of this game.
   package var tournamentMinutes: Int {
     switch self {
     case .classic, .misere: 10
@@ -147,7 +147,7 @@ package struct TournamentNotice: Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
   package var phase = Phase.waiting
-  /// In the phase `waiting` milliseconds until the start, or `nil` if no start is set; in `running` until the end; otherwise `nil`.
+  /// Milliseconds until the start (phase `waiting`; `nil` if no start is set) or until the end (phase `running`); `nil` in other phases.
   package var remaining: Int?
   /// The number of rows in the table, and the number of games in progress.
   package var (entrants, running) = (0, 0)

@@ -3,10 +3,10 @@ import TicTacToe
 
 /// A command to a match in which the client plays. A `mid` makes the command safe to send again.
 package enum MatchAction: Sendable, Hashable {
-  /// Mark a cell as ply `ply` (the number of marks before it); without a number, at the current ply.
+  /// Mark a cell as ply `ply` (the number of marks before it). Without a number the cell is marked at the current ply.
   case move(ply: Int?, cell: CellName)
   case resign
-  /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or answers the open offer if there is no number.
+  /// Offer, accept or decline a draw. An answer names the `seq` of the offer; without this number it answers the open offer.
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch
@@ -93,7 +93,7 @@ package enum ClientMessage: Sendable, Hashable {
   /// The strongest players of a game.
   case top(Variant)
   case me
-  /// Finished matches of all games, or of one.
+  /// The player's finished matches, of all games or of the given game, that ended before the time `before` (milliseconds since 1970).
   case history(Variant?, before: Int64?)
   /// The log of a match after event `seq`, up to `Limits.events` events.
   case export(MatchID, seq: Int)
@@ -200,7 +200,7 @@ extension ClientMessage {
     }
   }
 
-  /// One message of each kind, the most frequent kinds first. Reading copies the one with the name in `t`, and replaces its values.
+  /// One message of each kind, the most frequent kinds first. A reader copies the message named by the field `t`, and replaces its values.
   fileprivate static let blanks: [ClientMessage] = {
     let actions: [MatchAction] = [
       .move(ply: nil, cell: CellName(Cell(0), in: .classic)), .resign, .draw(.offer, offer: nil), .rematch, .abort,

@@ -57,7 +57,7 @@ extension JSONObject {
 }
 
 extension FieldCoder {
-  /// The fields of a match's terms: the game, the clock, whether the match is rated, and the opener's side.
+  /// Reads or writes the terms of a match: the game, the clock, whether the match is rated, and the opener's side.
   mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     let rules = try field("rules", terms.rules, unless: .classic)
     let text = try field("clock", terms.clockText, or: rules.usualClock.description)
@@ -69,14 +69,14 @@ extension FieldCoder {
     return MatchTerms(rules: rules, clock: clock, rated: rated, opener: try field("opener", terms.opener))
   }
 
-  /// The fields of `terms(_:)`, and the code of the tournament to which a seek or match may belong.
+  /// Reads or writes the fields of `terms(_:)`, and the code of the tournament to which a seek or match may belong.
   mutating func matchTerms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     var read = try self.terms(terms)
     read.tournament = try text("tournament", terms.tournament, max: 16)
     return read
   }
 
-  /// The result of a match; aborted matches have none.
+  /// Reads or writes the result of a match; an aborted match has the result `none`.
   mutating func result(_ outcome: Outcome?) throws(FieldError) -> Outcome? {
     let text = try field("result", outcome?.text ?? "none")
     let outcome = Outcome(text: text)
@@ -84,7 +84,7 @@ extension FieldCoder {
     return outcome
   }
 
-  /// The station of a match (`MatchState.station`), if one is given.
+  /// Reads or writes the station of a match (`MatchState.station`), if one is given.
   mutating func station(_ station: Int?) throws(FieldError) -> Int? {
     let station = try field("station", station)
     try require(
@@ -92,7 +92,7 @@ extension FieldCoder {
     return station
   }
 
-  /// The ratings before and after the end; absent if none changed.
+  /// Reads or writes the ratings before and after the match; both fields are absent if no rating changed.
   mutating func ratings(
     _ ratings: Sides<MatchEvent.RatingChange>?
   ) throws(FieldError) -> Sides<MatchEvent.RatingChange>? {
@@ -100,7 +100,7 @@ extension FieldCoder {
     return Sides(x: x, o: o)
   }
 
-  /// The `mid` or `key` that makes a command safe to send again.
+  /// Reads or writes the `mid` or `key` that makes a command safe to send again.
   mutating func token(_ name: StaticString, _ value: String?, isRequired: Bool) throws(FieldError) -> String? {
     let value = try field(name, value, isRequired: isRequired)
     try require(

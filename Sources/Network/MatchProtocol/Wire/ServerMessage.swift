@@ -5,7 +5,7 @@ import TicTacToe
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   /// The line is no message, or a field is missing or wrong.
   case bad = "bad_request"
-  /// No version in common.
+  /// Client and server have no version of the protocol in common.
   case version
   /// The token is unknown, expired or revoked.
   case auth
@@ -15,11 +15,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case noMatch = "no_match"
   /// The client does not play in this match, or is a guest and may not do this.
   case forbidden
-  /// The ply is already played; `state` has the current state.
+  /// The move's ply has been played already; `state` has the current state of the match.
   case stalePly = "stale_ply"
   /// An earlier command had the same `mid` (or the same `key`) and another content.
   case midReused = "mid_reused"
-  /// The rules of the game or of the match forbid the command; `state` has the current state.
+  /// The rules of the game or of the match forbid the command; `state` has the current state of the match.
   case rules
   case over
   /// The player already has an open seek or plays a match.
@@ -40,13 +40,13 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
 
 /// The reason the server ends a connection.
 package enum ByeCode: String, Sendable, Hashable, CaseIterable {
-  /// The client asked for it.
+  /// The client sent `bye`, or has no version in common with the server.
   case bye
   /// The same session connected again.
   case replaced
-  /// No data came for 25 s, or no `hello` within 10 s.
+  /// No line came for 25 s (from a person for 10 min), or no `hello` within 10 s.
   case timeout
-  /// Three lines that were no messages.
+  /// The client sent three lines that were no messages.
   case malformed
   /// Messages kept coming faster than allowed.
   case flood
@@ -72,7 +72,7 @@ package enum ServerMessage: Sendable, Hashable {
     package var you: PlayerInfo
     /// The rating deviation, rounded.
     package var deviation: Int
-    /// The guest's token, once, if this `hello` made the guest.
+    /// The guest's token, given only if this `hello` made the guest.
     package var token: String?
     /// Milliseconds between heartbeats.
     package var heartbeat = Limits.heartbeat
@@ -211,7 +211,7 @@ extension ServerMessage {
 
   fileprivate static let blankState = ServerMessage.state(MatchState(), left: nil, you: nil)
 
-  /// One message of each kind, the most frequent kinds first. Reading copies the one with the name in `t`, and replaces its values.
+  /// One message of each kind, the most frequent kinds first. A reader copies the message named by the field `t`, and replaces its values.
   fileprivate static let blanks: [ServerMessage] = {
     let m = MatchID.blank
     let welcome = Welcome(

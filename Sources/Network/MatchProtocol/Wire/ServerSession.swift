@@ -23,7 +23,7 @@ package struct ServerSession: Sendable {
     package var rate = 20
     /// The most messages that a client may send at once after a pause.
     package var burst = 40
-    /// Used for a bot in place of both `rate` and `burst`.
+    /// For a bot: messages a second, and the most messages at once if `burst` is lower.
     package var botRate = 200
     /// The number of messages refused for their rate after which a connection is closed. The count falls by `rate` / 10 each second.
     package var refusalLimit = 100
@@ -131,7 +131,7 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// The `id` of a JSON line that is refused, so that the client can match the refusal.
+  /// The `id` of a refused JSON line. The refusal repeats the id, so that the client knows which line was refused.
   private static func id(of line: UnsafeRawBufferPointer) -> String? {
     guard let id = try? JSONObject(line: line, with: "id")["id"]?.string, id.utf8.count <= Limits.id else { return nil }
     return id
