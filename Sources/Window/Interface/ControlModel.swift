@@ -36,7 +36,7 @@ extension BoardModel {
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
   }
-  /// Whether two computer opponents play on the board, so that the player cannot take back, offer or resign.
+  /// Whether the listening mode is on: two computer opponents play on the board.
   private var isListening: Bool { online == nil && !setup.hasHuman }
   private var hasLost: Bool {
     guard let side = setup.loneHuman, case .win(let winner) = game.end?.outcome else { return false }

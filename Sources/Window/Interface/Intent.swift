@@ -75,8 +75,8 @@ package enum Intent: Sendable, Hashable {
   case copyGame, pasteGame
   /// Copy a text to the clipboard.
   case copyText(String)
-  /// `shareRoom`: share the link of a room. `shareGame`: share the link of the game under review, or without one of the game on the board.
-  /// `shareMatch`: share the match's link for spectators.
+  /// `shareRoom`: share the link of a room. `shareGame`: share the link of the game under review or, if no game is under review, of the
+  /// game on the board. `shareMatch`: share the match's link for spectators.
   case shareRoom(code: String), shareGame, shareMatch
   /// Compute the statistics (`PagesModel.statistics`).
   case statistics
@@ -101,11 +101,11 @@ package enum Intent: Sendable, Hashable {
 
   // The network
 
-  /// Connect to a server and enter its lobby, with a token that the player has entered or an empty one.
+  /// Connect to a server and enter its lobby. `token`: a token that the player has entered; if it is empty, the saved login is used.
   case connect(address: String, token: String = "")
   /// Start a server on this machine and wait for an opponent.
   case host
-  /// Open a room, on the connected server or on this machine.
+  /// Open a room: on the connected server, else on the server of the settings, else on this machine.
   case playFriend
   /// Look for an opponent.
   case quickMatch

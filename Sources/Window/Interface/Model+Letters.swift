@@ -45,7 +45,7 @@ package struct LetterModel: Sendable, Hashable {
   package var isOffered = false
   /// The path of the player's last letter; empty without one.
   package var path = ""
-  /// The link of the player's last letter: the address of a page, then `path`.
+  /// The link of the player's last letter: the address of a page with Alina, then `#/` and `path`.
   package var address = ""
   /// The game in a letter that was not accepted because the letter contradicts the game on the board.
   package var other: BoardFacts?

@@ -22,7 +22,7 @@ package struct DialModel: Sendable, Hashable {
   package var position: Int
   /// The position at the upper end of the dial.
   package var most: Int
-  /// The number at each position, as a rule file spells it. A shipped number between two positions replaces the number at the nearer one.
+  /// The number at each position, as a rule file spells it. A shipped number between two positions is shown at the nearer position.
   package var texts: [String]
 
   package init(_ caption: Phrase, position: Int, texts: [String]) {

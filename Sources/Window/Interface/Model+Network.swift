@@ -66,9 +66,9 @@ package struct NetworkModel: Sendable, Hashable {
   package var matches: [Match]
   /// Seconds for which this player has waited for an opponent.
   package var waited: Int?
-  /// The default clock of the selected game: seconds, `+`, and the increment per move.
+  /// The default clock of the selected game: seconds for each side, `+`, seconds added after each move.
   package var usualClock = "60+2"
-  /// The default clock of a tournament of the selected game.
+  /// The default clock of a tournament of the selected game, in the form of `usualClock`.
   package var tournamentClock = "20+1"
   /// The default length in minutes of a tournament of the selected game.
   package var tournamentMinutes = 10

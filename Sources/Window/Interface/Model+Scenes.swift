@@ -19,7 +19,7 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
     self.init(rawValue: name)
   }
 
-  /// The name and explanation.
+  /// The name of the sign and its explanation; `nil` if the window has no text for the sign.
   package var phrases: (title: Phrase, meaning: Phrase)? {
     let name = rawValue.prefix(1).uppercased() + rawValue.dropFirst()
     guard let title = Phrase(rawValue: "sign" + name), let meaning = Phrase(rawValue: "what" + name) else { return nil }
@@ -80,7 +80,7 @@ package struct Tally: Sendable, Hashable {
 
 /// The content of the statistics page.
 package struct StatisticsModel: Sendable, Hashable {
-  /// A tally for each named opponent, weakest first.
+  /// A tally for each opponent, weakest first.
   package var opponents: [Opponent]
   package var asX: Tally
   package var asO: Tally
@@ -122,13 +122,13 @@ package struct StatisticsModel: Sendable, Hashable {
 /// A game opened for replay.
 package struct ReplayModel: Sendable, Hashable {
   package var game: Game
-  /// The players and the date, as one line of text.
+  /// The game's name (if it has one), the players and the date, as one line of text.
   package var title: String
   package var bars: [Bar]
   package var scale: Scale
   /// The current time of the game's music, on the time axis of `bars`; `nil` while the music does not play.
   package var soundNow: Tick?
-  /// The estimates of an Ultimate game's positions in order; the search adds one at a time.
+  /// The estimates of an Ultimate game's positions, in the order of the moves. The search adds one estimate at a time.
   package var evaluations: [Evaluation] = []
 
   /// The estimate of a position.
@@ -171,7 +171,7 @@ package struct PagesModel: Sendable, Hashable {
   /// The statistics of each kind of game that was played.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
-  /// The tournament that this player follows, updated while its page is open.
+  /// The tournament that this player follows, updated while its page or the board is shown.
   package var tournament: TournamentModel?
   /// The code in the opened link to a tournament, until the server has sent the tournament.
   package var linkedTournament = ""

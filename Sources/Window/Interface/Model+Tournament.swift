@@ -25,7 +25,7 @@ package struct TournamentModel: Sendable, Hashable {
     package var isOnFire = false
     package var isMine = false
     package var status = Status.playing
-    /// Whether the motto of the player's last win (the first three notes of the player's voice in that game) is being played.
+    /// Whether the motto of the player's last win (the notes of the player's first three moves in that game) is being played.
     package var isSounding = false
 
     package init() {}
@@ -53,7 +53,7 @@ package struct TournamentModel: Sendable, Hashable {
   /// The players whom the organiser has removed; empty unless this player is the organiser.
   package var removed: [Row] = []
   package var isOrganiser = false
-  /// The id of the match that the server proposes to watch; the server chooses the match by the points of its players.
+  /// The id of the match that the server proposes to watch.
   package var top: String?
 
   package init() {}

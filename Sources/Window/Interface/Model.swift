@@ -56,7 +56,7 @@ package struct GameSetup: Sendable, Hashable {
 
 /// The scale of the music and the pitches of the cells, for the view of the score.
 package struct Tonality: Sendable, Hashable {
-  /// The scale for spelling and key signature.
+  /// The scale, which determines the key signature and the spelling of the notes.
   package var scale: Scale
   /// The pitches of the cells in reading order for X and O, nine each.
   package var cells: [Player: [Pitch]]

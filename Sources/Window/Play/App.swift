@@ -41,20 +41,20 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  /// The last failure to save the settings that was shown to the player; `nil` once the settings were saved again.
+  /// The error in saving the settings of which the player was last told; `nil` once the settings were saved again.
   private var toldFault: WriteFault?
   /// Whether musical signs (such as the sign of a threat) are explained: only if games are saved. A run for a screenshot saves no games, so
   /// no explanation covers the picture.
   private let teaches: Bool
   /// The index of the last bar that was checked for musical signs to be explained.
   private var explainedBar = -1
-  /// The earliest time, in seconds of the platform's clock, of the next update of a tournament's table beside the board.
+  /// The earliest time, in seconds of the platform's clock, at which the tournament's table beside the board is updated again.
   private var tournamentDue = -Double.infinity
 
   /// The longest time between two updates in seconds. An update polls the rule file, room announcements and time-outs.
   private static let lookInterval = 0.5
-  /// The longest time between two updates in seconds while other music plays, a search runs or the example of a turned dial is about to
-  /// begin.
+  /// The longest time between two updates in seconds while music other than the running game's plays, a search runs, or an example is about
+  /// to begin because a dial was turned.
   private static let interludeInterval = 0.05
   /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
@@ -129,7 +129,7 @@ package final class App: PlatformGame {
     musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // The number of moves before this update, to find whether the update plays a move.
+    // The number of moves after the local inputs, to find whether the network or a computer opponent plays a move in this update.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }
@@ -185,7 +185,7 @@ package final class App: PlatformGame {
   /// Whether the listening mode is on: computer opponents play one game after another.
   package var isListening: Bool { state.mode == .listening }
 
-  /// The path in the page's address: the path of the game under review, the path of the player's own music, or `WindowState.place`.
+  /// The path in the page's address: of the game under review, of the player's own music, or else `WindowState.place`.
   package var place: String {
     switch screen.currentScene {
     case .review: files.reviewedPlace

@@ -21,8 +21,8 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells the engine that the player cannot hear the output (the window is hidden and its sound is off), or can hear it again. The
-  /// engine computes no samples that are not heard.
+  /// Tells the engine whether the player can hear the output, which is not so if the window is hidden and its sound is off. The engine may
+  /// then stop computing samples.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether the difference between quiet and loud passages is reduced.
   package var setEven: (Bool) -> Void = { _ in }
@@ -33,7 +33,7 @@ package struct SoundOutput {
   /// Selects the output device; an empty name is the system's default.
   package var setDevice: (String) -> Void = { _ in }
 
-  /// Makes an output that only takes events: volumes and tuning have no effect.
+  /// Makes an output that only takes events: its functions for volume, tuning and so on do nothing.
   package init(_ port: SoundPort) { self.port = port }
 }
 
@@ -60,13 +60,13 @@ package struct ScoreRulesProvider {
 
   /// The names of the shipped rules, standard first.
   package var names: [String] = []
-  /// The path of a rule file, whose content may change; `nil` for shipped rules.
+  /// Returns the path of the rule file `name`, whose content may change while the program runs; `nil` for shipped rules.
   package var path: (_ name: String) -> String? = { _ in nil }
-  /// The keys and values of shipped rules; `nil` for rule files.
+  /// Returns the keys and values of the shipped rules `name`; `nil` for a rule file.
   package var tree: (_ name: String) -> RuleTree? = { _ in nil }
   private let loadNamed: (_ name: String) throws(Refusal) -> Loaded
 
-  /// Makes a provider of shipped rules and files.
+  /// Makes a provider. `load` loads shipped rules and rule files.
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { loadNamed = load }
 
   /// Loads shipped rules by name, a rule file by path, or a player's own music by its code (`OwnMusic.word`).
@@ -102,7 +102,7 @@ package struct Connection {
   }
 }
 
-/// A game's piece, to be exported in all formats.
+/// The music of a game, to be exported in all formats.
 package struct Piece: Sendable {
   /// The name of the exported files, without the extension.
   package var name: String
@@ -151,7 +151,7 @@ package struct AppEnvironment {
   package var connect: (ServerAddress, _ name: String?, _ newToken: String?) -> Connection
   /// The monotonic clock for matches, in milliseconds.
   package var milliseconds: () -> Int64
-  /// Starts a server on this machine; `nil` on failure.
+  /// Starts a server on this machine and returns its address; `nil` on failure.
   package var host: () -> ServerAddress? = { nil }
   /// Announces the player's room on the local network. While `isLooking`, receives the announcements of other rooms and returns them as
   /// `rooms`. `own` and `page` are the addresses of this machine's server and of that server's page.
@@ -163,7 +163,8 @@ package struct AppEnvironment {
   /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
-  /// Makes a picture of the daily puzzle by `draw`, and shares it or writes it to a file; returns the path of that file, if any.
+  /// Draws the result of the daily puzzle with `draw`, then shares the picture or writes a file. Returns the file's path and whether the
+  /// file was written; `nil` if the picture was shared.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(

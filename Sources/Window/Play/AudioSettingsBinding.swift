@@ -49,7 +49,7 @@ final class AudioSettingsBinding {
     if session.rulesInForce.scale != tonality.scale { retune() }
   }
 
-  /// Transposes staff, cells and sympathetic strings to the tonic of the running game.
+  /// Transposes the staff, the pitches of the cells and the sympathetic strings to the tonic of the running game.
   private func retune() {
     machine.sound.load(session.rulesInForce)
     tonality = Tonality(session.rulesInForce)
@@ -157,7 +157,7 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // `day` is the missed day just before the current streak: solving it joins this streak to the streak before it.
+      // Solving the missed day before the current streak joins this streak to the streak that ended before that day (`streakBefore`).
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }

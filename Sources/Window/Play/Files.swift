@@ -111,7 +111,7 @@ package final class Files {
     }
   }
 
-  /// Shares the page's URL followed by a path.
+  /// Shares the link of a path: the page's URL, then the path. A program without a page copies `#/` and the path.
   func share(_ path: String) {
     guard let share = services.share else { return services.copy("#/\(path)", screen) }
     share(path) { [self] outcome in
@@ -143,7 +143,7 @@ package final class Files {
 
   // MARK: - The running game
 
-  /// Makes the next game use a new file.
+  /// Begins a new file for the next game.
   func newName() {
     keepFreePlay()
     (name, title, asked, isDeleted, savedTouches) = (nil, nil, nil, false, 0)
@@ -309,10 +309,10 @@ package final class Files {
 
   // MARK: - Review
 
-  /// The page's path while a game is under review.
+  /// The path in the page's address while a game is under review.
   private(set) var reviewedPlace = ""
 
-  /// The path of a game's link.
+  /// The path of a game's link: `g/` (`f/` for free play), then the encoded game. Empty if the game cannot be encoded.
   private func place(of record: Record) -> String {
     if let play = record.freePlay { return "f/\(play.link)" }
     return forOthers(record).link.map { "g/\($0)" } ?? ""
@@ -338,7 +338,7 @@ package final class Files {
     review(running, human: session.participants.loneHuman)
   }
 
-  /// Opens a game file for review; shows an error with the number of the faulty line.
+  /// Opens a game file for review. If the file is missing or damaged, shows a notice.
   package func open(path: String) { open(saved(path)) }
 
   /// Opens a game contained in the page's URL.

@@ -117,8 +117,8 @@ final class Letters {
 
   // MARK: - Links
 
-  /// The address of a link: on the program's own page, else on the page of the last opened letter. Without a page, the address is `#/` and
-  /// the path.
+  /// The link of a path. It leads to the program's own page or, if the program has none, to the page of the last opened letter. Without
+  /// either page the link is `#/` and the path.
   func address(of path: String) -> String {
     if path != addressed.path {
       addressed = (path, services.address?(path) ?? "\(screen.settings.letterPage)#/\(path)")

@@ -82,12 +82,12 @@ package struct Library {
 
   /// The number of games that are listed at first, and that are added to the list on each request for older games.
   static let listStep = 500
-  /// The mark in the file names of games that were saved again from their review: they are listed, but not counted.
+  /// The mark in the file names of games saved again from their review: the list has these games, statistics and learning do not.
   static let copyMark = "copy"
 
   private var folder: String { "\(services.dataFolder())/games" }
 
-  /// The names of the saved games, newest first.
+  /// The file names of the saved games without the suffix, newest first.
   private var names: [String] {
     services.files.list(folder).filter { $0.hasSuffix(GameStore.suffix) }
       .map { String($0.dropLast(GameStore.suffix.count)) }.sorted(by: >)

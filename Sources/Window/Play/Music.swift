@@ -55,7 +55,7 @@ final class Music {
     carryOn()
   }
 
-  /// Stops the other music; the score continues.
+  /// Stops the music that plays instead of the running game's score; the score continues.
   func stop() {
     mottos = []
     guard let playback else { return }
@@ -63,7 +63,7 @@ final class Music {
     end()
   }
 
-  /// Plays the mottos of the given won games, one after another.
+  /// Plays the mottos of the given won games, one after another. A motto is the notes of the winner's first three moves.
   func play(_ mottos: [Motto]) {
     stop()
     self.mottos = mottos[...]

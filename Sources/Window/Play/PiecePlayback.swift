@@ -21,7 +21,7 @@ struct PiecePlayback {
   /// The first generation of a piece; the running game's score, which counts from 1, would need years to reach this number.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at the time `from` of the piece; `number` counts the playbacks of this run.
+  /// Starts a piece at the time `from` of the piece. `number` is the number of pieces started in this run.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1

@@ -15,7 +15,7 @@ struct SignExample {
   let from: Tick
   let to: Tick
 
-  /// Seconds for which the music after the end of the game or an echo is played.
+  /// The most seconds that an example plays of an echo, or of the music after the end of a game.
   private static let ending = 20.0
 
   /// Searches for a game in which the musical sign sounds; `nil` if there is none.
@@ -32,8 +32,8 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // Begin one bar before the sign, which makes the sign clearer. Two kinds of signs begin with the game's last bar: an ending, which
-      // sounds after that bar, and an awakening.
+      // Begin one bar before the sign, so that the listener hears the change. The example of an ending (win, loss or draw) or of an
+      // awakening begins with the game's last bar.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
@@ -145,7 +145,7 @@ struct SignExample {
           if !longer.isOver { next.append(longer) }
         }
       }
-      // Continue at most 2,000 games of each length: they show all signs, and all 255,168 games would delay the page.
+      // Continue at most 2,000 games of each length: these games show all signs, and all 255,168 games would delay the page.
       games = Array(next.prefix(2_000))
     }
     return nil
