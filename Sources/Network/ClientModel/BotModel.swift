@@ -70,7 +70,8 @@ package struct BotModel: Sendable {
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
     case .tournament(let view): self.view = view
-    // `over` means that the tournament has ended or the bot is paused. Try again later: by then a notice has shown which is the case.
+    // The code `over` means that the tournament has ended or the bot is paused. Try again later: a notice then shows which of the two is
+    // true.
     case .refused(.over, _, .seek?) where tournament != nil, .refused(.over, _, .tournament?) where view?.mine != nil:
       (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:

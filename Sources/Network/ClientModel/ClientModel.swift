@@ -30,7 +30,7 @@ package struct ClientModel: Sendable {
     }
   }
 
-  /// The work that a step leaves to the owner of the model.
+  /// The results of a call, which the owner of the model must carry out.
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
@@ -44,7 +44,7 @@ package struct ClientModel: Sendable {
   }
 
   package private(set) var identity: Identity
-  /// The known matches, live and recently finished.
+  /// The matches that this client plays, watches or waits in, and finished matches until `forget` drops them.
   package private(set) var matches: [MatchID: MatchView] = [:]
   /// The answer to the last `hello`, while connected.
   package private(set) var welcome: ServerMessage.Welcome?

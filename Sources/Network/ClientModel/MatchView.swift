@@ -3,7 +3,7 @@ import TicTacToe
 
 /// A match as the client shows it: the confirmed state, and the player's unconfirmed move.
 package struct MatchView: Sendable, Hashable {
-  /// A move that shows before the server has answered it.
+  /// A move that the client shows before the server has answered.
   package struct Pending: Sendable, Hashable {
     /// The number of marks on the board before the move.
     package var ply: Int

@@ -48,8 +48,8 @@ final class TLSSession {
     }
   }
 
-  /// Decides whether to trust the server. A server whose certificate an authority signed is trusted. Any other server
-  /// is pinned on first use, and later must show the same certificate.
+  /// Decides whether to trust the server. A server whose certificate an authority signed is trusted, and later must have such a certificate
+  /// again. Of any other server the fingerprint of the certificate is stored, and later only this certificate is accepted.
   private func judge() throws(ClientFailure) {
     guard let certificate = engine.peer else { throw .tls(.untrusted) }
     let found = SHA256.hash(certificate.der).hex

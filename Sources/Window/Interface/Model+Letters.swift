@@ -16,7 +16,7 @@ package enum LetterIntent: Sendable, Hashable {
   case list, delete(UInt64)
 }
 
-/// The game played by links on the board. A letter is a link that carries the game so far and a line of text.
+/// The game played by links that is on the board. A letter is a link that carries the game so far and a line of text.
 package struct LetterModel: Sendable, Hashable {
   /// The next step of the game.
   package enum Step: Sendable, Hashable {

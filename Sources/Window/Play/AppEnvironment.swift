@@ -28,7 +28,7 @@ package struct SoundOutput {
   package var setEven: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
-  /// Selects the sampled grand or the modal piano; `nil` without a grand.
+  /// Selects the sampled grand (`true`) or the modal piano; `nil` if no grand is installed.
   package var setGrand: ((Bool) -> Void)?
   /// Selects the output device; an empty name is the system's default.
   package var setDevice: (String) -> Void = { _ in }

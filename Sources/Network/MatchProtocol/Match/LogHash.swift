@@ -3,7 +3,7 @@ import TicTacToe
 
 /// A hash of all events of a match so far: h₀ = SHA-256(`alina1` ‖ m) with the match's id m, hₙ = SHA-256(hₙ₋₁ ‖ body of event n).
 package struct LogHash: Sendable, Hashable {
-  /// The whole digest, from which the next hash starts.
+  /// The whole digest, from which the hash of the next event is computed.
   package let digest: SHA256.Digest
 
   /// The hash before the first event of a match.
@@ -12,7 +12,7 @@ package struct LogHash: Sendable, Hashable {
   /// A hash read back from storage or from a `state`.
   package init(digest: SHA256.Digest) { self.digest = digest }
 
-  /// The hash after one more event body, byte for byte as stored and sent.
+  /// The hash after one more event. `body` has the event's bytes as stored and sent.
   package func adding(_ body: [UInt8]) -> LogHash {
     var next = SHA256()
     next.update(digest)

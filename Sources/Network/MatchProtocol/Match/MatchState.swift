@@ -128,7 +128,7 @@ package struct MatchState: Sendable, Hashable {
         throw .inconsistent("match \(id) after seq \(seq): \(name.text) is taken or the game is over")
       }
       position.play(cell)
-      // A state can come without the times of its moves (`times` is empty). The times of later moves alone would be useless.
+      // A state can come without the times of its moves (`times` is empty). Then add no times of later moves: alone they would be useless.
       if times.count == moves.count { times.append(event.at) }
       moves.append(cell)
       offer = nil

@@ -59,7 +59,7 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
     self.init(seconds: base, increment: increment)
   }
 
-  /// `60+2`.
+  /// Such as `60+2`: the seconds at the start, and the seconds added after each move.
   package var description: String { "\(base / 1000)+\(increment / 1000)" }
 }
 
@@ -79,7 +79,7 @@ extension Variant {
   /// The capabilities named in `hello`: all games except the classic one, which every client and server knows.
   package static let capabilities = allCases.filter { !$0.isImplied }.map { $0.rawValue }
 
-  /// The game with the name in a server's row or answer. A missing name means Classic; `nil` for a game that this build does not know.
+  /// The game that a row or answer of a server names. A missing name means Classic; `nil` for a game that this build does not know.
   package init?(named name: String?) {
     guard let name else {
       self = .classic
@@ -114,7 +114,7 @@ package struct MatchTerms: Sendable, Hashable {
   /// Milliseconds that each side has for its first move, during which no clock runs.
   package var firstMoveWithin: Int { clock == nil ? Limits.untimedMove : Limits.firstMove }
 
-  /// `60+2`, or `none`.
+  /// The clock as text, such as `60+2`; `none` without a clock.
   package var clockText: String { clock?.description ?? "none" }
 }
 
@@ -143,7 +143,7 @@ package struct PlayerInfo: Sendable, Hashable {
   package var name: String
   /// The rating at the beginning of the match, rounded; 1500 for a new player.
   package var rating: Int
-  /// Whether the player is a guest or a bot, whose ratings do not change.
+  /// Whether the player is a guest or a bot; their ratings do not change.
   package var guest: Bool
 
   package init(name: String, rating: Int, guest: Bool) {

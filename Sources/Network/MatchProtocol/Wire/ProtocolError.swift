@@ -16,7 +16,7 @@ package enum ProtocolError: Error, Sendable, Hashable {
   /// Whether the line was not acceptable JSON. After `Limits.malformedLines` such lines the server closes the connection.
   package var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
-  /// Reads fields; converts a field error to a protocol error.
+  /// Calls `read`, and converts its field error to a protocol error.
   package static func fields<T>(_ read: () throws(FieldError) -> T) throws(ProtocolError) -> T {
     do throws(FieldError) { return try read() } catch { throw .field(error) }
   }
