@@ -49,7 +49,7 @@ final class TLSSession {
   }
 
   /// Decides whether to trust the server. A server whose certificate an authority signed is trusted, and later must have such a certificate
-  /// again. Of any other server the fingerprint of the certificate is stored, and later only this certificate is accepted.
+  /// again. From any other server the client stores the certificate's fingerprint, and later accepts only this certificate.
   private func judge() throws(ClientFailure) {
     guard let certificate = engine.peer else { throw .tls(.untrusted) }
     let found = SHA256.hash(certificate.der).hex

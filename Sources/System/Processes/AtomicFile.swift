@@ -16,7 +16,7 @@ package enum AtomicFile {
   /// once.
   private static let writes = Atomic<Int>(0)
 
-  /// Replaces a file by bytes. The file keeps its mode, unless `mode` is given.
+  /// Writes `bytes` as the new content of a file. The file keeps its mode, unless `mode` is given.
   package static func write(_ bytes: [UInt8], to path: String, mode: mode_t? = nil) throws(Refusal) {
     try replace(path, mode: mode) { part throws(Refusal) in
       let file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ?? 0o666)

@@ -13,7 +13,7 @@ package enum ChildStream {
 
 /// The reason why a program could not be started.
 package struct SpawnError: Error, CustomStringConvertible {
-  /// The program, or the resource that was missing.
+  /// The program that could not be started, or the resource that was missing (a pipe).
   package let subject: String
   /// The system's error number.
   package let code: Int32

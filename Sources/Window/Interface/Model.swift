@@ -61,7 +61,7 @@ package struct Tonality: Sendable, Hashable {
   /// The pitches of the cells in reading order for X and O, nine each.
   package var cells: [Player: [Pitch]]
 
-  /// Makes a tonality from the scale and the cells of both sides, nine each, in reading order.
+  /// Makes a tonality from the scale and, for each side, the pitches of the nine cells in reading order.
   package init(scale: Scale, x: [Pitch], o: [Pitch]) {
     precondition(x.count == 9 && o.count == 9, "\(x.count) and \(o.count) cells instead of 9")
     self.scale = scale
