@@ -39,7 +39,7 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Adds the rows about two hours of games between computers: the lengths of their long notes, and the tonics that occur.
+  /// Plays two hours of games between computers. Adds the share of bars with a long note, and the number of tonics that occur.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
@@ -48,7 +48,8 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // The bar's last note, its long note, sounds until the next bar cuts it, or else to the bar's end.
+      // The bar's last note sounds until the next bar cuts it, or else to the bar's end. It counts if it
+      // sounds more than three times as long as any earlier note of the bar.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -116,8 +117,8 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether the last of a game's longest bars comes after the first third of the game's bars. A bar's length is its number of pairs,
-  /// including those of the phrases after it.
+  /// Whether the longest bar of a game (of several equal ones the last) comes after the first third of the game's bars. A bar's length is
+  /// its number of pairs, plus the pairs of the phrase bars that follow it.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -131,8 +132,8 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// Counts the bars that repeat the M and T notes of a bar less than half an hour before, and all bars (`of`). Only bars with at least two
-  /// pairs are counted, and no echoes or bars of moves taken back.
+  /// Returns the number of bars whose M and T notes equal those of a bar less than half an hour before, and the number of bars compared
+  /// (`of`). Bars with one pair, echoes and bars of moves taken back are not compared.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
@@ -145,8 +146,8 @@ package struct FormReport: Sendable {
     return (repeats, all)
   }
 
-  /// The level of the first second of a note of velocity `touch` at the lower end of the register. It is in dB relative to a power that is
-  /// the same for all velocities.
+  /// The level in dB of the first second of the lowest note of M's register, struck with velocity `touch`. Only differences between levels
+  /// have a meaning.
   private static func level(_ touch: UInt8, _ rules: ScoreRules) -> Double {
     let note = ScoreEvent(
       frame: .zero, generation: 1, kind: .note, voice: .m, pitch: rules.melody.register.lowerBound, velocity: touch,

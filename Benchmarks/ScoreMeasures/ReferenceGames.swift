@@ -2,11 +2,11 @@ import Base
 import Records
 import TicTacToe
 
-/// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random,
-/// but avoid cells that complete a line of their own as long as others are empty.
+/// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random, but
+/// complete no line of their own as long as they have another move.
 package enum ReferenceGames {
-  /// Game `index` of the games that `seed` determines; the record has its own seed for the music. In Ultimate the players win and block
-  /// on the small boards.
+  /// The game number `index` of a seed, whose record also has a random seed for its music. In Ultimate the players win and block on the
+  /// small boards.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
     var game = Game(from: VariantState(startOf: variant))

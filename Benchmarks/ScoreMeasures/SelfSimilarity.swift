@@ -19,7 +19,7 @@ package struct SelfSimilarity {
 
   package init() {}
 
-  /// Takes interleaved stereo at 48 kHz.
+  /// Adds interleaved stereo samples at 48 kHz.
   package mutating func add(_ samples: [Float]) {
     for at in stride(from: 0, to: samples.count, by: 2 * Self.fold) {
       sums.append(samples[at..<min(at + 2 * Self.fold, samples.count)].reduce(0, +))
@@ -45,7 +45,7 @@ package struct SelfSimilarity {
     sums = []
   }
 
-  /// The similarity of two seconds by their numbers, 0–1.
+  /// The similarity of the seconds number `a` and `b`, 0–1.
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
   /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).

@@ -13,7 +13,8 @@ struct ArenaBench: Sendable {
     let name: String
     /// The arena's figure, in `unit`.
     let ours: Double
-    /// The figure to compare with: that of the C program, or that of the same players without the arena's `run`; `nil` if there is none.
+    /// The figure to compare with, in `unit`: that of the C program, or that of the same players without the arena's `run`; `nil` if there
+    /// is none.
     var baseline: Double?
     let unit: String
     /// The figure that the arena should reach, in `unit`; larger is better unless `isTime`.
@@ -34,8 +35,8 @@ struct ArenaBench: Sendable {
   /// Whether all 14 rows are present, and C computed the same results wherever it was compared.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// Runs the measurements; `scale` shortens the work. A signature (computed from the results) depends on the number of random games, so on
-  /// `scale`, too.
+  /// Runs the measurements; the amount of work is multiplied by `scale`. A signature (computed from the results) depends on the number of
+  /// random games, so on `scale`, too.
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
@@ -130,8 +131,8 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds a row with the best of `repeats` runs of `work`, which is the arena's. Runs `work` and the C program in turn, and compares their
-  /// results afterwards.
+  /// Adds a row with the arena's shortest time for `work` among `repeats` runs, and with the C program's time `c`. Compares the results of
+  /// both.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
@@ -156,8 +157,8 @@ struct ArenaBench: Sendable {
   /// The time that the program in C took, and a checksum of its results.
   typealias Measured = (nanoseconds: Double, signature: String)
 
-  /// The shortest time of each of two tasks in five alternating rounds, so that another program that slows the machine for a second
-  /// affects both.
+  /// Runs two tasks in turn, five times each. Returns the shortest time of each task. If another program slows the machine for a second, it
+  /// slows both tasks.
   private static func inTurn<Work, Failure: Error>(
     _ ours: () throws(Failure) -> (nanoseconds: Double, work: Work), beside theirs: () -> Measured?
   ) throws(Failure) -> (ours: (nanoseconds: Double, work: Work), theirs: Measured?) {
@@ -226,8 +227,8 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Adds a row about a trivial engine in C against itself in the arena, with guards, clocks and rules. The baseline is a C program
-  /// that passes the same messages between two such engines.
+  /// Adds a row about a trivial engine in C that plays against itself in the arena. The arena guards the engine processes, keeps their
+  /// clocks and checks their moves. The baseline, a C program, only passes the same messages between two such engines.
   private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
     configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]

@@ -40,8 +40,8 @@ extension ArenaBench {
     return "\(ends[2])/\(ends[1])/\(ends[0])"
   }
 
-  /// Runs searches of ten thousand simulations each from the start of the game, as a player does. Returns a checksum of the visits of the
-  /// first moves.
+  /// Runs searches from the start of the game, each of ten thousand simulations, as for one move of a player. Returns a checksum of the
+  /// number of visits to each first move.
   private static func ultimateVisits(_ simulations: Int, _ value: UltimateValue? = nil) -> String {
     let search = UltimateSearch(value: value)
     var signature: UInt64 = 0
@@ -59,11 +59,11 @@ extension ArenaBench {
     return generator.next()
   }
 
-  /// Plays games of the search with the value function against the search with playouts, with equal processor time per move. Two games
-  /// in succession start with the same four random moves, with sides swapped.
+  /// Plays games between two searches with equal processor time per move: one evaluates positions with the value function, the other by
+  /// playouts. Two games in succession start with the same four random moves, with sides swapped.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
-    // The capacity suffices for the nodes that a second of search adds, and for the tree kept from the move before.
+    // 16 million nodes suffice for a second of search and for the part of the tree that is kept from the move before.
     let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
     var score = (wins: 0, draws: 0, losses: 0)
     for game in 0..<games {

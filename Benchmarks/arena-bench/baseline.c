@@ -18,7 +18,7 @@ static double clock_time(clockid_t clock) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-// Processor time, which excludes that of other programs.
+// Nanoseconds of processor time of this thread. The time of other programs does not count.
 static double now(void) { return clock_time(CLOCK_THREAD_CPUTIME_ID); }
 static double wall(void) { return clock_time(CLOCK_MONOTONIC); }
 
@@ -219,8 +219,8 @@ static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Counts the last two plies without playing them. `many` of the two moves do not win; each leaves the opponent one cell. `lost`
-    // is the number of these moves after which the opponent completes a line in the cell that is left.
+    // Counts the last two plies without playing them. Two cells are free. `many` of the two moves do not win; after each of these the
+    // opponent has one cell left. `lost` is the number of these moves after which the opponent completes a line in that cell.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;
@@ -378,7 +378,7 @@ static const char *hear(peer p) {
 }
 
 static void play_floor(char *path, long games) {
-  // Runs all three processes on one processor, as the arena runs engines that answer at once.
+  // Runs this process and both engines on one processor, as the arena runs engines that answer at once.
   unsigned core = 0;
   unsigned long mask[16] = {0};
   syscall(SYS_getcpu, &core, NULL, NULL);
@@ -433,7 +433,7 @@ int main(int count, char **words) {
            (unsigned long long)(e[6] + e[8]));
     return 0;
   } else if (!strcmp(words[1], "mcts")) {
-    // Searches of ten thousand simulations, as a player does.
+    // Each search has ten thousand simulations, as for one move of a player.
     for (long i = 0; i < amount / 10000; i++) signature = mix(signature + mcts((uint64_t)i + 1, 10000));
     best_time = now() - begun;
   } else {

@@ -8,7 +8,7 @@
 
 typedef unsigned __int128 cells;
 
-// Processor time, which excludes that of other programs.
+// Nanoseconds of processor time of this thread. The time of other programs does not count.
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -26,7 +26,7 @@ static int has_line(unsigned m) {
           | (m >> 2 & m >> 4 & m >> 6 & 1)) != 0;
 }
 
-// The cells that each complete a line together with cells of the mask.
+// The cells that would be part of a line if they were added to the mask's cells.
 static unsigned completions(unsigned m) {
   unsigned result = 0;
   for (int c = 0; c < 9; c++)
@@ -304,7 +304,7 @@ int main(int count, char **words) {
     printf("%.0f %ld/%ld/%ld\n", now() - begun, ends[2], ends[1], ends[0]);
     return 0;
   }
-  // Searches of ten thousand simulations, as a player does.
+  // Each search has ten thousand simulations, as for one move of a player.
   for (long i = 0; i < amount / 10000; i++) signature = mix(signature + search((uint64_t)i + 1, 10000));
   printf("%.0f %llu\n", now() - begun, (unsigned long long)signature);
   return 0;

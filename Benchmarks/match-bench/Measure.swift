@@ -170,8 +170,8 @@ struct Measure {
         value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
-  /// Runs players at their pace. Adds a row with three percentiles (50, 99 and 99.9) of `histogram`, and with percentile 99 of the
-  /// delay with which the load itself sent moves.
+  /// Lets players play at their pace. Adds a row with the percentiles 50, 99 and 99.9 of `histogram`, and with percentile 99 of the time by
+  /// which this program itself sent moves too late.
   private mutating func time(
     _ name: String, _ players: Players, _ child: Child, matches: Int, seconds: Int,
     _ histogram: KeyPath<Players, Histogram<UInt32>>, goal: String
@@ -209,8 +209,8 @@ struct Measure {
     try verify(players, "latency")
   }
 
-  /// Measures 512 players at the time control Classic 20+1, each playing game after game with a move every 1.5 s: first outside of a
-  /// tournament, then in one.
+  /// Measures 512 players with 20 s for a game and 1 s more for each move. Each plays one game of Classic after the other, with a move
+  /// every 1.5 s: first outside of tournaments, then in a tournament.
   private mutating func event(_ store: String, _ start: (_ withTournament: Bool) -> Child?) throws {
     var alone: Double?
     for isTournament in [false, true] {

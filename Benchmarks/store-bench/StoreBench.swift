@@ -138,7 +138,7 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // A fit of relative errors makes the cost too small: scale it so that the mean of the factors is 1.
+      // Slow batches weigh less, which makes the fitted cost too small: scale it so that the mean of the factors is 1.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)
@@ -280,7 +280,7 @@ import TicTacToe
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
-  /// Measures the cost of batches of six sizes in a database with nine thousand live matches, as in `measure`.
+  /// Measures the cost of batches of six sizes in a database with nine thousand live matches.
   private func calibrate(_ store: any MatchStore) throws -> Cost {
     var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []

@@ -126,8 +126,8 @@ case "notes":
   }
   write(out, to: arguments.dropFirst().first ?? "notes.f32")
 case "stems":
-  // Renders ten seconds of notes with the reverb and with the sympathetic strings. Prints the level of each in dB relative to the dry
-  // sound.
+  // Renders the same ten seconds dry, with the reverb, and with the sympathetic strings. Prints the levels of reverb and strings in dB
+  // relative to the dry sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
     var patch = standard
     change(&patch)
@@ -150,8 +150,8 @@ case "stems":
     "dry", 10 * log10(power(dry) / 960_000), "dB RMS; room", 10 * log10(difference(room) / power(dry)),
     "strings", 10 * log10(difference(strings) / power(dry)))
 case "torture":
-  // Renders every kind of event with both pianos under RealtimeSanitizer. `violate` also allocates memory, to show that the sanitizer
-  // reports this.
+  // Renders every kind of event with the modal and the sampled piano under RealtimeSanitizer. `violate` also allocates memory, to show that
+  // the sanitizer reports this.
   let violate = arguments.dropFirst().first == "violate"
   guard realtime_probe_is_live() != 0 else {
     print("torture: not built with RealtimeSanitizer; see scripts/sanitize-audio")

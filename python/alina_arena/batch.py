@@ -120,7 +120,7 @@ def board_text(batch, game=0):
 
 
 def check_render_mode(mode, modes):
-    """Raises an error for a mode that the environment does not have."""
+    """Raises an error if `mode`, a render mode, is neither `None` nor one of `modes`."""
     if mode is not None and mode not in modes:
         raise ValueError(f"render_mode must be {' or '.join([*map(repr, modes), 'None'])}, not {mode!r}")
 

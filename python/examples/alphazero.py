@@ -83,7 +83,7 @@ class Node:
         self.children = [None] * len(self.moves)
 
     def best(self):
-        """The move with the highest upper confidence bound."""
+        """The index of the move with the highest upper confidence bound."""
         root = 1.5 * math.sqrt(1 + sum(self.visits))
         bounds = [(s / n if n else 0) + root * c / (1 + n) for s, n, c in zip(self.scores, self.visits, self.chances)]
         return bounds.index(max(bounds))
@@ -149,7 +149,8 @@ def train(rules, minutes):
             chances[root.moves] = np.array(root.visits) / SIMULATIONS
             chances /= chances.sum()
             records[game].append((root.state.block, chances))
-            # Draws the first six moves in proportion to their visits, so that games differ. Later moves are the most visited ones.
+            # A game's first six moves after its opening are drawn at random in proportion to their visits, so that games differ. Each later
+            # move is a most visited one.
             weights = np.array(root.visits, float) if len(records[game]) <= 6 else np.equal(root.visits, max(root.visits))
             child = root.children[generator.choice(len(root.moves), p=weights / weights.sum())]
             if child.result is None:

@@ -169,8 +169,8 @@ while True:
 class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
-        # Ignores three warnings of PettingZoo. Its own games with an action mask cause the first two, too, as their observations are
-        # dictionaries. The third asks for other names of agents than `x` and `o`.
+        # Ignores three warnings of PettingZoo. PettingZoo's own games with an action mask cause the first two, too, as their observations
+        # are dictionaries. The third warning recommends other names of agents than `x` and `o`.
         warnings.filterwarnings("ignore", "Observation space for each agent probably should be")
         warnings.filterwarnings("ignore", "Observation is not a NumPy array")
         warnings.filterwarnings("ignore", "We recommend agents to be named in the format")
