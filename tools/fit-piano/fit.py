@@ -160,7 +160,7 @@ def attack_ms(x):
 
 
 def render(note, touch=1, seconds=7.0, noise=True):
-    """The model in numpy, as ModalPiano.swift renders it (touch 0, 1, 2)."""
+    """The modal piano in numpy, as ModalPiano.swift renders it. `touch` 0, 1 or 2 is velocity 30, 50 or 80."""
     t = np.arange(int(seconds * RATE)) / RATE
     out = np.zeros((len(t), 2))
     for mode in modes(note, noise):

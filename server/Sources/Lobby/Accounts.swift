@@ -4,15 +4,15 @@ import MatchStore
 /// A cache of the accounts that the sessions and matches of this node need.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account that units in flight (not answered by the store yet) will change: their number, and whether the account was read
-  /// since (`isRead`). What was read may or may not include their changes.
+  /// For each account that units in flight (not answered by the store yet) will change: the number of these units, and whether the account
+  /// was read from the store while they were in flight (`isRead`). The read values may or may not include the units' changes.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }
 
   subscript(id: Int64) -> AccountRecord? { all[id] }
 
-  /// Caches an account, unless a later version is cached.
+  /// Caches an account, unless a later version of it is cached.
   mutating func cache(_ account: AccountRecord) {
     guard all[account.id].map({ $0.version <= account.version }) ?? true else { return }
     all[account.id] = account
@@ -36,8 +36,8 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Adds the scores of a unit that was stored to the cached accounts. Returns the accounts that were read while the unit was in flight:
-  /// what was read may include the scores already, so these accounts must be read again.
+  /// Adds the scores of a unit that was stored. They are added to the cached accounts, except accounts that were read while the unit was in
+  /// flight: their read values may include the scores already. Returns the latter accounts, which must be read again.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {

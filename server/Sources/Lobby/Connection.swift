@@ -52,7 +52,7 @@ struct Connection: Sendable {
   static let mostQueued = 64
 }
 
-/// Counts the attempts of addresses and accounts (logins, room codes, reports) within the present minute.
+/// Counts the attempts (logins, room codes, reports) of each client address and account within the present minute.
 struct Tries: Sendable {
   private var minute: Int64 = 0
   private var counts: [String: Int] = [:]

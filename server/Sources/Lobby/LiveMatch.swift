@@ -179,8 +179,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// After an outage of the store, moves three kinds of start times later by its length, but not past now: of the turn, of the wait after a
-  /// restart, and of the absences. No command could be stored during the outage, so it must not count against a player.
+  /// After an outage of the store, moves three start times later by the length of the outage, but not past now: of the turn, of the wait
+  /// after a restart, and of absences. No command could be stored during the outage, so the outage must not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)

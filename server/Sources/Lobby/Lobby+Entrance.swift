@@ -47,8 +47,9 @@ extension Lobby {
     } else if let known = hello.token {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
-      // The guest name that the client prefers. If another account has the name, the guest gets it with a number, or else a random name.
-      // Every name has the prefix `guest-`.
+      // The store takes the first free name of these, with the prefix `guest-`: the name that the client prefers, this name with a number
+      // from
+      // 2 to 5, five random names.
       let liked = hello.guest.map(Lobby.guestName) ?? ""
       let numbered = liked.isEmpty ? [] : [liked] + (2...5).map { "\(liked.prefix(11))-\($0)" }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }

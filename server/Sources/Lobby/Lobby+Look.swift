@@ -74,7 +74,7 @@ extension Lobby {
     }
   }
 
-  /// Keeps a finished match that was loaded. If too many are kept, evicts the match that was loaded first.
+  /// Keeps a finished match in memory after loading it for a request. If too many are kept, evicts the match that was loaded first.
   mutating func keepFinished(_ m: MatchID) {
     // If the match to evict is in use or has just ended, its own timer evicts it later.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,

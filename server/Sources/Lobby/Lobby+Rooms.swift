@@ -41,7 +41,7 @@ extension Lobby {
     return false
   }
 
-  /// Counts an attempt with a room code; refuses an attempt beyond the limit.
+  /// Counts an attempt with a room code; refuses an attempt beyond `codeTriesPerMinute`.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
     let byAccount = tries.allow("code \(account.id)", atMost: most, now.monotonic)

@@ -32,7 +32,7 @@ extension Lobby {
     return lag(of: side, in: match) + Lobby.flagSlack + otherNodesWait(side, in: match)
   }
 
-  /// Does what is due in a match whose timer has fired.
+  /// Handles the timer of a match: starts an overdue clock, logs absences, and evicts the match or ends it if this is due.
   mutating func check(_ m: MatchID) {
     guard matches[m] != nil else { return }
     matches[m]?.startOverdueClock(membership.now.monotonic)

@@ -51,8 +51,9 @@ extension Lobby {
     withTournament(code, id, re) { $0.carryOut(order, $1, session, id, re) }
   }
 
-  /// Calls `then` with the tournament that has a code, after reading the tournament if it is not in memory. A code that no tournament has
-  /// counts as one of the player's tries of codes, which are limited by the minute.
+  /// Calls `then` with the tournament that has the code `code`, after reading the tournament if it is not in memory. If no tournament has
+  /// the
+  /// code, this counts as one of the player's tries of codes, which are limited by the minute.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {
@@ -261,7 +262,7 @@ extension Lobby {
 
   // MARK: seeks
 
-  /// Takes a seek in a tournament: the tournament's terms replace the seek's terms.
+  /// Handles a seek in a tournament: the tournament's terms replace the seek's terms.
   mutating func takeTournamentSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {

@@ -109,7 +109,7 @@ package struct Lobby: Sendable {
   /// node follows.
   package var isReady: Bool { membership.hasStarted && !isOutOfTouch }
 
-  /// This process, among the nodes that use the store.
+  /// The id of this process among the nodes that use the store.
   package var node: NodeID { membership.node }
   /// The living nodes except this one, as of the last heartbeat.
   package var otherNodes: [NodeRecord] { membership.others }
@@ -182,7 +182,7 @@ package struct Lobby: Sendable {
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
 
-  /// Whether so much work waits for the store that the lobby accepts no more.
+  /// Whether so much work waits for the store that the lobby refuses commands.
   package var isBusy: Bool { isBusy(at: now.monotonic) }
   /// Whether too much work waits for the store at a monotonic time (in ms), which may be later than the last input.
   package func isBusy(at time: Int64) -> Bool { store.capacity(configuration, time) == 0 }

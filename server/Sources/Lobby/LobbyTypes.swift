@@ -26,7 +26,8 @@ package enum Entropy: RandomNumberGenerator, Sendable {
 }
 
 package enum LobbyInput: Sendable {
-  /// A connection was accepted. Limits are counted by `address`. A connection from this machine has no such limits, and no address (`nil`).
+  /// A connection was accepted. The limits for each address, such as logins a minute, do not apply to connections from this machine, which
+  /// have no `address`.
   case connected(ConnectionID, address: String?)
   /// A client's line, the monotonic time at which it was decoded, and the last measured round trip of its connection in milliseconds.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)

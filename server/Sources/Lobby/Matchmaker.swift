@@ -190,7 +190,7 @@ struct Matchmaker: Sendable {
     let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     if a.seek.terms.tournament != nil { return true }
-    // The larger of the two accepted differences counts, but a range that either player asked for is never exceeded.
+    // Each ticket accepts a rating difference. The larger of the two applies, but not beyond a range that either player asked for.
     let most = max(window(a, context.now), window(b, context.now))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
@@ -280,7 +280,7 @@ struct TicketQueue: Sendable {
   /// The codes of the tournaments whose players wait.
   var tournaments: Set<String> { Set(lines.keys.compactMap(\.terms.tournament)) }
 
-  /// The position for a new ticket in a line that is sorted by rating, then by start of waiting (`since`).
+  /// The index for a new ticket in a list that is sorted by rating, then by start of waiting (`since`).
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
     line.place { ($0.rating, $0.since) < (rating, since) }
   }

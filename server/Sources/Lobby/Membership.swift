@@ -17,8 +17,9 @@ struct Membership: Sendable {
   private(set) var clockAhead: Int64 = 0
   /// The store's clock minus the monotonic clock, in ms, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// The monotonic time from which an old last heartbeat again proves that a node is dead. Before it, after an outage of the store or a
-  /// jump of its clock, the heartbeats of living nodes may be old as well.
+  /// From this monotonic time on, a node whose last heartbeat is old counts as dead. Before this time, after an outage of the store or a
+  /// jump
+  /// of its clock, living nodes may have old heartbeats as well.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// The monotonic time, in ms, at which this node last knew of another living node.
   private var companyAt = Int64.min / 2

@@ -2,8 +2,8 @@
 struct Presence: Sendable, Hashable {
   /// The monotonic time, in ms, at which the side's absence began; `nil` while the side is present.
   private(set) var awaySince: Int64?
-  /// `hasLeft`: the side's last connection ended, at this node or at a node that died, and the log has no `gone` for it yet. `leftCleanly`:
-  /// the side sent `bye`.
+  /// `hasLeft`: the side's last connection ended, at this node or at a node that died, and the `gone` event is not in the log yet.
+  /// `leftCleanly`: the side sent `bye`.
   var hasLeft = false
   var leftCleanly = false
   /// The number of the side's `gone` and `back` events in the log.

@@ -34,7 +34,8 @@ package protocol MatchStore: AnyObject, Sendable {
   func add(_ accounts: [AccountRecord]) throws(StoreError)
   /// The ids of all matches, sorted.
   func matchIDs() throws(StoreError) -> [MatchID]
-  /// Deletes matches that ended before a time, and their logs, in several transactions; returns the number of matches.
+  /// Deletes the matches that ended before a time (in milliseconds since 1970) with their logs, in several transactions. Returns the number
+  /// of deleted matches.
   func prune(before: Int64) throws(StoreError) -> Int
   /// Throws unless the store is reachable now.
   func ping() throws(StoreError)
@@ -44,7 +45,7 @@ package protocol MatchStore: AnyObject, Sendable {
 
 extension MatchStore {
 
-  // Defaults for a store of one process: it has no other nodes and is always reachable.
+  // Defaults for a store that only one process uses: there are no other nodes, and the store is always reachable.
   package var isShared: Bool { false }
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
   package func publish(_ notifications: [(node: NodeID, text: String)]) {}

@@ -77,9 +77,9 @@ package enum StoreArchive {
     }
   }
 
-  /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: every log must fold
-  /// to its hash, and the last line must give the number and the hash of all earlier lines. (Version 1 had no such line.) The import counts
-  /// as a use of each account.
+  /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: folding each match's log
+  /// must give the archived hash, and the last line must give the number and the hash of all earlier lines. (Version 1 had no such line.)
+  /// The import counts as a use of each account.
   package static func load(_ lines: @escaping Lines, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }
@@ -255,7 +255,7 @@ private struct ArchivedMatch: FieldObject {
 
   var bodies: [[UInt8]] { events.map { Array($0.utf8) } }
 
-  /// Throws if the match's log is inconsistent or its hash differs from the archived one.
+  /// Throws if the match's log is inconsistent or its hash differs from the hash in the archive.
   func check() throws(ProtocolError) {
     var state = MatchState(id: record.id)
     for body in bodies {

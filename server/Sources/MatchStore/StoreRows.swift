@@ -16,9 +16,10 @@ package protocol StoreRows {
   mutating func holder(of name: String) throws(StoreError) -> Int64?
   /// Replaces an account and increments its version.
   mutating func replace(_ account: AccountRecord) throws(StoreError)
-  /// Sets the expiry of an account; its version stays.
+  /// Sets the expiry of an account without changing its version.
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
-  /// Counts a name registered on a day, counted from 1970; `false` if the address has used up its quota of this day.
+  /// Counts a name that an address registers on a day, given as the number of days since 1970. Returns `false` if the address has used up
+  /// its quota of this day.
   mutating func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool
   /// Adds an account under an id that was never used; returns it as stored.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord

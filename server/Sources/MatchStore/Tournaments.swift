@@ -13,8 +13,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
-  /// The number of changes by requests. It shows which answer is the latest: answers of a shared store may arrive in another order than the
-  /// changes were made.
+  /// The number of changes that requests have made, such as entering; games do not count. It shows which of two answers is the later one:
+  /// answers of a shared store may arrive in another order than the changes were made.
   package var version = 0
 
   package init() {}
@@ -54,8 +54,9 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   /// Whether games may begin at a time, in milliseconds since 1970.
   package func takesGames(at now: Int64) -> Bool { phase(at: now, isFinal: true) == .running }
 
-  /// Milliseconds after the end from which a table that is read has every game: the store checks the time of a game that begins a moment
-  /// before the game appears in the table.
+  /// Milliseconds after the end from which a read table has every game. Before, it may lack a game: the store checks the time at which a
+  /// game
+  /// begins, and adds the game to the table a moment later.
   package static let settles: Int64 = 1000
 }
 
@@ -279,7 +280,8 @@ extension TournamentRows {
     }
     record.version += 1
     try put(record)
-    // The games that begin lock the tournament's row as this change does: `all` has each of them if this change is the end.
+    // The beginning of a game locks the tournament's row, as this change does. So no game begins during this change, and after `.end` none
+    // begins at all: `all` has every game.
     return .found(Tournament(record, all, isClosed: change == .end))
   }
 
