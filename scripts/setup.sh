@@ -66,7 +66,7 @@ apt_failed() {
   fail "$1"
 }
 
-# packages_for LACKING: prints the package names for this release: of NAME|NAME… the first that apt knows.
+# packages_for LACKING: prints the package names in LACKING, the output of `missing`; of NAME|NAME… the first that apt knows.
 packages_for() {
   local names name found chosen=()
   while read -r names _; do
@@ -93,7 +93,8 @@ apt_get() {
   done
 }
 
-# in_other_words LACKING: prints the install command of dnf, zypper or apk, which find packages by the libraries and programs they provide.
+# in_other_words LACKING: prints a command for dnf, zypper or apk that installs the packages in LACKING, the output of `missing`. It names
+# them by the libraries and programs that they provide.
 in_other_words() {
   local provided
   provided=$(sed -nE "s/.* lib:(.*)/'pkgconfig(\1)'/p; s|.* bin:(.*)|/usr/bin/\1|p" <<<"$1" | tr '\n' ' ')

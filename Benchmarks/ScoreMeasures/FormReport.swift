@@ -48,8 +48,8 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // The bar's last note sounds until the next bar cuts it, or else to the bar's end. It counts if it
-      // sounds more than three times as long as any earlier note of the bar.
+      // The bar's last note sounds until the next bar cuts it, or else to the bar's end. It counts if it sounds more than three times as
+      // long as any earlier note of the bar.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -81,7 +81,7 @@ package struct FormReport: Sendable {
     rows.append(("draws that end as the draw before", "\(same) of \(draws.count)", "0", same == 0))
   }
 
-  /// The winner's moves whose notes are the motto: the first three, or the first three on each board of the winning line.
+  /// The winner's moves whose notes are the motto: the first three, in Ultimate the first three on each board of the winning line.
   private static func motto(of winner: Player, in moves: [VariantMove]) -> [VariantMove] {
     let own = moves.filter { $0.mover == winner }
     guard let last = moves.last, !last.winningBoards.isEmpty else { return Array(own.prefix(3)) }

@@ -5,8 +5,7 @@ import TicTacToe
 /// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random, but
 /// complete no line of their own as long as they have another move.
 package enum ReferenceGames {
-  /// The game number `index` of a seed, whose record also has a random seed for its music. In Ultimate the players win and block on the
-  /// small boards.
+  /// Game `index` of a seed; its record has a random seed for the music. In Ultimate the players win and block on the small boards.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
     var game = Game(from: VariantState(startOf: variant))

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// The sensory roughness of two tones after Sethares, "Local consonance and the relationship between timbre and scale", JASA 94 (1993).
 /// Each pair of partials adds min(a₁, a₂) (e^(A₁ s Δf) − e^(A₂ s Δf)), where s = D / (S₁ f_low + S₂): a₁ and a₂ are the amplitudes, Δf
-/// is the distance of the frequencies, and f_low the lower frequency.
+/// is the distance of the frequencies, f_low the lower frequency, and the capital letters are the constants below.
 package enum Roughness {
   static let d = 0.24
   static let s1 = 0.0207

@@ -6,7 +6,7 @@ import TicTacToe
 import Tintinnabuli
 
 /// Simulated sessions for measuring loudness and clicks. Players win or block if they can, and think for a log-normal time (at
-/// most 30 s). One in five games has an immediate rematch; after each other game the closing music plays to its end.
+/// most 30 s). One in five games has an immediate rematch; after the other games the closing music plays to its end.
 package struct SimulatedPlay: Sendable {
   /// All score events in posting order, including those that cut a bar short.
   package private(set) var events: [ScoreEvent] = []

@@ -13,8 +13,7 @@ struct ArenaBench: Sendable {
     let name: String
     /// The arena's figure, in `unit`.
     let ours: Double
-    /// The figure to compare with, in `unit`: that of the C program, or that of the same players without the arena's `run`; `nil` if there
-    /// is none.
+    /// The figure to compare with, in `unit`: of the C program, or of the same players without the arena's `run`; `nil` if there is none.
     var baseline: Double?
     let unit: String
     /// The figure that the arena should reach, in `unit`; larger is better unless `isTime`.
@@ -131,8 +130,7 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds a row with the arena's shortest time for `work` among `repeats` runs, and with the C program's time `c`. Compares the results of
-  /// both.
+  /// Adds a row with the arena's shortest time for `work` among `repeats` runs, and with the C program's time `c`. Compares both results.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
@@ -196,7 +194,7 @@ struct ArenaBench: Sendable {
     )
   }
 
-  /// Nanoseconds for preparing the players `levels:3` and `levels:2` and playing their games directly, without the arena's `run`.
+  /// Nanoseconds of processor time for preparing the players `levels:3` and `levels:2` and playing their games without the arena's `run`.
   private static func aloneTables(_ games: Int) -> Double {
     let begun = processorTime()
     let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
@@ -209,7 +207,7 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Nanoseconds for preparing the players `perfect` and `mcts:1000` and playing their games directly, without the arena's `run`.
+  /// Nanoseconds of processor time for preparing the players `perfect` and `mcts:1000` and playing their games without the arena's `run`.
   private static func aloneSearch(_ games: Int) -> Double {
     let begun = processorTime()
     let (table, search) = (DistributionTable(SimpleOpponent.perfect), MonteCarloSearch())

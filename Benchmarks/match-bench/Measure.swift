@@ -33,7 +33,7 @@ struct Measure {
   /// Starts the server under test.
   private func server(_ arguments: [String]) -> Child { Child(options.server, Measure.open + arguments) }
 
-  /// Starts a cluster of the server under test; `nil` if the script is not available.
+  /// Starts a cluster of the server under test; `nil` if `scripts/cluster` is not available.
   private func cluster(_ nodes: Int) -> Child? {
     options.cluster.map { Child(cluster: $0, server: options.server, nodes: nodes, Measure.limits) }
   }

@@ -100,7 +100,7 @@ import TicTacToe
     }
   }
 
-  /// Commits batches of `size` moves one after another for `seconds`; returns commits per second, and this process' time per move in µs.
+  /// Commits batches of `size` moves in turn for `seconds`. Returns commits per second, and this process' processor time per move in µs.
   private func closed(_ store: any MatchStore, _ base: UInt64, _ size: Int) throws -> (commits: Double, cpu: Double) {
     var load = Load(base, matches: size)
     let (began, cpu) = (now(), ownSeconds())

@@ -4,8 +4,8 @@ enum ChatText {
   /// adjacent lines.
   private static let mostMarks = 4
 
-  /// Removes control characters, bidirectional overrides, invisible format characters, and of the marks on one letter those beyond
-  /// `mostMarks`. Keeps joiners inside emoji sequences: in a family emoji, joiners connect the people.
+  /// Removes control characters, bidirectional overrides, invisible format characters, and combining marks beyond the first `mostMarks` on
+  /// a letter. Keeps joiners inside emoji sequences: in a family emoji, joiners connect the people.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars

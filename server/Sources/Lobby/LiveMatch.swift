@@ -46,7 +46,7 @@ struct LiveMatch: Sendable {
     /// Whether the log is being read again (`isBeingRead`), and whether to read it again once no unit is in flight (`isBehind`).
     var isBeingRead = false
     var isBehind = false
-    /// The numbers at the last request for the log: how many events memory had (`count`), and how many the store was known to have.
+    /// How many events memory had when the log was last requested (`count`), and how many of them the store was known to have.
     var requested = (count: 0, storedCount: 0)
     /// Commands that wait, in order, until no unit and no read of the match is in flight.
     var waiting: [(id: ConnectionID, request: Request)] = []
@@ -227,7 +227,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both players have been absent for too long, neither can claim the win: the clock decides; without a clock, the match is aborted.
+      // If both players are absent for too long, neither can claim the win: a match with a clock ends by the clock, others are aborted.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break
@@ -252,7 +252,7 @@ struct LiveMatch: Sendable {
       presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
     }
     if claimable.count == 2 {
-      // Both players are absent, so neither can claim the win: the clock decides later, or a match without a clock is aborted.
+      // Both players were absent for too long, so neither can claim the win: a match with a clock ends by it, others are aborted.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,

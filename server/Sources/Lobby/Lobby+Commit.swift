@@ -137,8 +137,7 @@ extension Lobby {
   private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ following: [MatchID: [NodeID]]) {
     let draft = out.draft
     // Must run before `finish`, which forgets that an account was read while this unit was in flight. `unsure` are these accounts: their
-    // read
-    // values may or may not include the unit's scores.
+    // read values may or may not include the unit's scores.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }

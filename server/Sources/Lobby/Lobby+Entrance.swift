@@ -48,8 +48,7 @@ extension Lobby {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
       // The store takes the first free name of these, with the prefix `guest-`: the name that the client prefers, this name with a number
-      // from
-      // 2 to 5, five random names.
+      // from 2 to 5, five random names.
       let liked = hello.guest.map(Lobby.guestName) ?? ""
       let numbered = liked.isEmpty ? [] : [liked] + (2...5).map { "\(liked.prefix(11))-\($0)" }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }

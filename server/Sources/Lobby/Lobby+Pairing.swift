@@ -103,7 +103,7 @@ extension Lobby {
     }
   }
 
-  /// Ends the seek of a connection that withdraws it. If the ticket is matched all the same, the player is still subscribed to the match.
+  /// Ends the seek of a connection that withdraws it. If the ticket was matched before, the player is still subscribed to the match.
   mutating func withdrawSeek(_ id: ConnectionID) {
     seeks.takeBack(id)
     endSeek(id)
@@ -194,7 +194,7 @@ extension Lobby {
     send(.queued(ticket: ticket, waited: Int(now.monotonic - open.ticket.since), bots: bots), to: id)
   }
 
-  /// Forgets that tickets of the match's players led to `m`, because `m` is over.
+  /// Forgets the tickets of the match's players that were matched to `m`, because `m` is over.
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
@@ -310,7 +310,7 @@ extension Lobby {
       }
     // The store failed; the next pairing timer reads the queue.
     case nil: return matchmaker.requireRead()
-    // A ticket of the pair has left the queue. If its player waits here, a comparison with the store finds the match to which it led.
+    // A ticket of the pair has left the queue. If its player waits here, a comparison with the store finds the match of the ticket.
     case .ticket: membership.requireComparison()
     case .tournament(let code): tournaments.markBehind(code)
     default: break

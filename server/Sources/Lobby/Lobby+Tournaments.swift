@@ -52,8 +52,7 @@ extension Lobby {
   }
 
   /// Calls `then` with the tournament that has the code `code`, after reading the tournament if it is not in memory. If no tournament has
-  /// the
-  /// code, this counts as one of the player's tries of codes, which are limited by the minute.
+  /// the code, this counts as one of the player's tries of codes, which are limited by the minute.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {

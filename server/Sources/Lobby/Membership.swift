@@ -18,8 +18,7 @@ struct Membership: Sendable {
   /// The store's clock minus the monotonic clock, in ms, at the last heartbeat.
   private(set) var clockOffset: Int64?
   /// From this monotonic time on, a node whose last heartbeat is old counts as dead. Before this time, after an outage of the store or a
-  /// jump
-  /// of its clock, living nodes may have old heartbeats as well.
+  /// jump of its clock, living nodes may have old heartbeats as well.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// The monotonic time, in ms, at which this node last knew of another living node.
   private var companyAt = Int64.min / 2

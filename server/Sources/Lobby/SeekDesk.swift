@@ -11,7 +11,7 @@ struct OpenSeek: Sendable {
 /// The current and the last seek of each connection of this node, by connection and by ticket.
 struct SeekDesk: Sendable {
   private(set) var open: [ConnectionID: OpenSeek] = [:]
-  /// The last ticket of a connection and the match it led to.
+  /// The last matched ticket of each connection, and its match.
   private var matched: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   private var connections: [String: ConnectionID] = [:]
   /// Connections that have withdrawn their last seek. The ticket of that seek may have been matched before the withdrawal.
@@ -46,15 +46,15 @@ struct SeekDesk: Sendable {
     return ticket
   }
 
-  /// The connection whose ticket led to a match.
+  /// The connection of a ticket that was matched to `m`; `nil` if a later ticket of the connection was matched.
   func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
     connections[ticket].flatMap { matched[$0]?.ticket.id == ticket && matched[$0]?.m == m ? $0 : nil }
   }
 
-  /// The last ticket of a connection, if it led to this match.
+  /// The last matched ticket of a connection; `nil` if it was matched to another match than `m`.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { matched[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
-  /// The match that a ticket led to, if the ticket was the last ticket of a connection.
+  /// The match of a ticket, if this is the last matched ticket of the connection.
   func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
     matched[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
   }

@@ -16,8 +16,7 @@ struct TournamentDesk: Sendable {
     /// The rows and the notice that were last sent to all followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
     /// The numbers of the players whose rows in `rows` are older than the rows that some followers were sent. The next message to all
-    /// followers
-    /// contains the rows of these players in any case: if such a row has changed back to that in `rows`, some followers have a wrong one.
+    /// followers contains the rows of these players in any case: if such a row has changed back, some followers have a wrong one.
     var partlySent: Set<Int> = []
     var notice = TournamentNotice()
     /// Whether the store may have a later version of the tournament.

@@ -25,8 +25,7 @@ package struct Standing: Sendable, Hashable {
   /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
   /// When the account and its token expire, in milliseconds since 1970. Each use of the account postpones this time without a new
-  /// `version`,
-  /// because nodes do not read this field.
+  /// `version`, because nodes do not read this field.
   package var tokenExpires: Int64
   /// The standing in each game that the player has played.
   private var standings: [Variant: Standing] = [:]

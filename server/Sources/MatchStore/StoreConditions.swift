@@ -7,7 +7,7 @@ package protocol StoreConditions {
   /// The number of events of a log; `nil` if there is no such match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?
   mutating func waits(ticket: String) throws(StoreError) -> Bool
-  /// The purpose for which an account used a key, and the match to which the key led if the match is live.
+  /// The purpose for which an account has used a key (the request as a text), and the match that this request got, if the match is live.
   mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
   /// The live match in an account's rated slot.
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?

@@ -66,7 +66,7 @@ package enum StoreQuestion: Sendable, Hashable {
   // MARK: queue
   /// Adds a ticket to the queue. Answer: `.queued`.
   case queue(TicketRecord, rated: Bool)
-  /// Deletes a ticket unless it has led to a match. Answer: `.done`.
+  /// Deletes a ticket, unless the ticket was already matched. Answer: `.done`.
   case unqueue(String)
   /// All waiting tickets, oldest first, with their accounts. Answer: `.tickets`.
   case tickets
@@ -166,7 +166,7 @@ package struct Differences: Sendable, Hashable {
   package var gone: [Int64] = []
   /// Sessions that were deleted or have another generation, sorted.
   package var sessions: [String] = []
-  /// Tickets that do not wait any more, sorted by id; each with the match it led to, if any.
+  /// Tickets that do not wait any more, sorted by id; each with its match, if it was matched.
   package var tickets: [LedTicket] = []
 
   package init() {}
@@ -188,7 +188,7 @@ package struct TicketRecord: Sendable, Hashable {
   package var node: NodeID
   /// The key of the seek; empty without one.
   package var key: String
-  /// The purpose of the key, as a text. While the key has a waiting ticket or a live match, the store refuses it for another purpose.
+  /// The seek as text, without its key. While its key has a waiting ticket or a live match, the store refuses any other seek with this key.
   package var purpose: String
   /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
@@ -218,10 +218,10 @@ package enum QueueResult: Sendable, Hashable {
   /// The ticket waits since this time. It replaces the earlier tickets of its session, and those of its account with the same key. It keeps
   /// the earliest time of the replaced tickets with the same key.
   case waits(since: Int64)
-  /// The ticket does not wait, because its key has already led to this live match.
+  /// The ticket does not wait, because an earlier ticket with its key was matched to this live match.
   case led(MatchID)
-  /// The ticket's key has a waiting ticket or a live match for another purpose; or the ticket had lost its place, and another session now
-  /// waits with its key.
+  /// The ticket's key has a waiting ticket or a live match of a different request; or the ticket had lost its place in the queue, and
+  /// another session now waits with its key.
   case purpose
   /// The account is in a rated match and this seek is rated.
   case playing

@@ -99,7 +99,7 @@ package protocol QueueRows: StoreConditions {
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
   /// The waiting tickets of an account with this session or this key, by id; an empty key matches no ticket.
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
-  /// Adds a ticket. Without effect if a ticket with its id has led to a match: then this call repeats a call whose answer was lost.
+  /// Adds a ticket. Without effect if a ticket with its id was already matched: then this call repeats a call whose answer was lost.
   mutating func put(_ ticket: TicketRecord) throws(StoreError)
   mutating func drop(ticket: String) throws(StoreError)
 }

@@ -12,7 +12,7 @@ package typealias NodeID = String
 /// - each account that gets a new rating still has the rating to be replaced;
 /// - each account of `slots` has the given rating and is in no other live rated match;
 /// - no open room has the code of a room that the unit opens;
-/// - no key of `keys` has led to another live match;
+/// - no key of `keys` has another live match or open room;
 /// - every ticket of `tickets` is waiting;
 /// - the tournament of each game of `games` that begins is running.
 package struct StoreUnit: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct StoreUnit: Sendable, Hashable {
   package var scores: [AccountScore] = []
   /// The rated slots that the first match occupies. They become free when the match's record gets an end.
   package var slots: [Slot] = []
-  /// Keys that lead to the first match from now on.
+  /// The keys of the requests that get the first match. From now on the store recognises a repetition of such a request.
   package var keys: [Key] = []
   /// Tickets that are paired in the first match. They leave the queue.
   package var tickets: [String] = []
@@ -60,11 +60,11 @@ package struct StoreUnit: Sendable, Hashable {
     }
   }
 
-  /// A key, by which the server recognises a repeated seek or request for a room: its account and the purpose for which it is used.
+  /// A key that a client sends with a seek or a request for a room. By the account and the key the store recognises a repeated request.
   package struct Key: Sendable, Hashable {
     package var account: Int64
     package var key: String
-    /// The purpose of the key, as a text. If the key has led to a live match for another purpose, the store refuses the unit.
+    /// The request as a text. If the key has a live match or open room of a different request, the store refuses the unit.
     package var purpose: String
 
     package init(account: Int64, _ key: String, purpose: String) {
@@ -91,9 +91,9 @@ package enum Conflict: Sendable, Hashable {
   case log(MatchID)
   /// A ticket does not wait any more.
   case ticket(String)
-  /// This key has led to this live match or open room.
+  /// The same request has got this live match or open room already.
   case key(account: Int64, key: String, MatchID)
-  /// This key has led to a live match for another purpose.
+  /// This key has a live match or open room of a different request.
   case purpose(account: Int64, key: String)
   /// This account is in another rated match.
   case playing(Int64)

@@ -55,8 +55,7 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package func takesGames(at now: Int64) -> Bool { phase(at: now, isFinal: true) == .running }
 
   /// Milliseconds after the end from which a read table has every game. Before, it may lack a game: the store checks the time at which a
-  /// game
-  /// begins, and adds the game to the table a moment later.
+  /// game begins, and adds the game to the table a moment later.
   package static let settles: Int64 = 1000
 }
 
