@@ -107,9 +107,9 @@ in_other_words() {
   fi
 }
 
-# need_python: installs Python modules that Debian lacks in a virtual environment in .build/python, and sets PYTHON to its interpreter.
-# The modules are independent readers of MusicXML and MIDI, a reader of chess games for an example, and those that test python/. If a
-# module cannot be installed, its tests are skipped.
+# need_python: installs Python modules that Debian lacks in a virtual environment in .build/python, and sets PYTHON to its interpreter. The
+# modules are independent readers of MusicXML and MIDI, a reader of chess games for an example, and modules that the tests of python/ use.
+# If a module cannot be installed, its tests are skipped.
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0

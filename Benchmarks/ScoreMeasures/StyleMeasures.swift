@@ -6,7 +6,7 @@ import TicTacToe
 package struct StyleMeasures: Sendable, Hashable {
   /// The number of bars.
   package private(set) var bars = 0
-  /// The number of T notes in pairs that have an M note, too; T's second note of a pair counts as well.
+  /// The number of T notes in pairs that also have an M note. If a pair has two T notes, both count.
   package private(set) var pairs = 0
   /// The number of T notes, in pairs with an M note, that are the first or second triad tone above or below M, modulo octaves.
   package private(set) var conforming = 0
@@ -24,7 +24,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var moves = 0
   /// The number of melodic intervals within bars (as in `moves`) that are one or two semitones.
   package private(set) var steps = 0
-  /// The number of T notes that are one or two semitones from M, modulo octaves.
+  /// The number of T notes whose distance from M is one or two semitones, plus any number of octaves.
   package private(set) var seconds = 0
 
   package init() {}
@@ -88,7 +88,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package var stepShare: Double { share(steps, moves) }
   /// The share (0–1) of M notes that belong to the triad on the root of their bar.
   package var triadShare: Double { share(triadNotes, pitchClasses.reduce(0, +)) }
-  /// The share (0–1) of T notes that are one or two semitones from M, modulo octaves.
+  /// The share (0–1) of T notes whose distance from M is one or two semitones, plus any number of octaves.
   package var secondShare: Double { share(seconds, pairs) }
 
   private func share(_ part: Int, _ all: Int) -> Double { all == 0 ? 0 : Double(part) / Double(all) }

@@ -281,8 +281,8 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // Adds cell c to every subset so far: `masks` are the subsets of the occupied cells. `keys` are the amounts by which the
-      // board's key falls if the marks of a subset are X's instead of O's.
+      // `masks` are the subsets of the occupied cells up to c: adds a copy of each subset so far with cell c. `keys` are the amounts by
+      // which the board's key falls if the marks of a subset are X's instead of O's.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;
@@ -378,7 +378,7 @@ static const char *hear(peer p) {
 }
 
 static void play_floor(char *path, long games) {
-  // Runs this process and both engines on one processor, as the arena runs engines that answer at once.
+  // Runs this process and both engines on one processor, as the arena runs engines that answer without thinking.
   unsigned core = 0;
   unsigned long mask[16] = {0};
   syscall(SYS_getcpu, &core, NULL, NULL);

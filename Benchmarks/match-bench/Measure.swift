@@ -85,7 +85,7 @@ struct Measure {
     complain("\(row.name): \(row.value) \(row.ratio)")
   }
 
-  /// Measures the program that echoes lines, with as many connections as in the other measurements and one line under way on each.
+  /// Measures the program that echoes lines, with as many connections as in the other measurements and one unanswered line on each.
   private mutating func echoLines() throws {
     let child = Child(CommandLine.arguments[0], ["echo"])
     defer { child.stop() }
@@ -146,7 +146,7 @@ struct Measure {
         ratio: ratio, goal: goal))
   }
 
-  /// Measures pairings: each match is aborted at once and its players seek again.
+  /// Measures pairings: each match is aborted as soon as it begins, and its players seek again.
   private mutating func pair(_ name: String, _ child: Child) throws {
     defer { child.stop() }
     let loop = group.next()

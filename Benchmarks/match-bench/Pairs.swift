@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Players who are only paired: X aborts each match at once, and both seek again.
+/// Players who are only paired: X aborts each match as soon as it begins, and both players seek again.
 final class Pairs: @unchecked Sendable {  // confined to the one event loop of the load
   private let loop: any EventLoop
   /// The number of matches started.

@@ -4,9 +4,9 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Plays many matches at once, as fast as the server answers or at a given pace. Either two players play rematches, each game to a
-/// draw and with sides swapped, or each player seeks a new opponent after a game. Records acknowledgements and events, so that
-/// `check` can compare them with the logs.
+/// Plays many matches at the same time, as fast as the server answers or at a given pace. Either two players play rematches, each game to a
+/// draw and with sides swapped, or each player seeks a new opponent after a game. Records acknowledgements and events, so that `check` can
+/// compare them with the logs.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
@@ -48,7 +48,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// opponent receives it first. Only with a pace.
   private(set) var passage = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// For each game, which of the two players received the news of the latest move first, on which node, and when.
+  /// For each game, the player who learnt of the latest move first: whether this is the mover, on which node, and when.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
   private var nodes = 1
   /// The due time of each game's current move.

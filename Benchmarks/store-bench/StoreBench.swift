@@ -244,7 +244,7 @@ import TicTacToe
 
   // MARK: the capacity model
 
-  /// Prints the waits of moves that arrive at random while one thread commits all waiting moves at once: as measured, and as simulated
+  /// Prints the waits of moves that arrive at random while one thread commits all waiting moves as one batch: as measured, and as simulated
   /// from the cost of a batch alone.
   private func openLoop(_ store: any MatchStore) throws {
     let cost = try calibrate(store)

@@ -27,7 +27,7 @@ def features(blocks, cells):
 
 
 class Network:
-    """Two hidden layers, a logit for every cell and a score from -1 to 1, trained by Adam."""
+    """A network of two hidden layers, with a logit for every cell and a score from -1 to 1, trained by Adam."""
 
     def __init__(self, cells, hidden=128, seed=1):
         generator = np.random.default_rng(seed)

@@ -93,7 +93,7 @@ struct LiveMatch: Sendable {
     return true
   }
 
-  /// Sets `Work.requested` to the present counts of events, just before the log is requested from the store.
+  /// Sets `Work.requested`: how many events memory has and how many the store is known to have, just before the log is requested.
   mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
 
   /// Whether an event in memory differs from the event of `events` with the same number; the first of `events` has the number `seq`.

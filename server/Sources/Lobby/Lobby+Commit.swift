@@ -388,8 +388,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes the room's opener to the match, by each session whose client knows the game. If a player is not connected here,
-  /// checks whether the player is absent.
+  /// Subscribes the room's opener to the match, by each session whose client knows the game. If the opener or the joined player is not
+  /// connected here, checks whether that player is absent.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
@@ -399,8 +399,8 @@ extension Lobby {
     for side in unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
   }
 
-  /// Whether a connection's protocol version includes the kind of an event; if not, the connection is sent the state
-  /// instead. `open` and `start` suit every version, since a match is sent only to clients that know its game.
+  /// Whether a connection's protocol version has events of this kind; if not, the connection is sent the match's state instead. `open` and
+  /// `start` suit every version, since a match is sent only to clients that know its game.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {

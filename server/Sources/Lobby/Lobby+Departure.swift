@@ -36,7 +36,7 @@ enum Disconnection: Hashable {
 
 /// The end of connections: closed by the client (`disconnected`) or by the server (`disconnect`).
 extension Lobby {
-  /// Removes a session from its matches at once and closes its connection.
+  /// Removes a session from its matches without waiting for `.disconnected`, and closes its connection.
   mutating func disconnect(_ session: Session, _ why: Disconnection) {
     leave(session.id, clean: false, isElsewhere: why.code == .replaced)
     close(session.connection, why.code, why.text, retry: nil)

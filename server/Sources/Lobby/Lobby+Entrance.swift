@@ -154,8 +154,8 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Of the accounts that the store returned, caches those that a session, a match in memory or a match being loaded (`known`) needs.
-  /// Disconnects the players whose accounts are banned or deleted.
+  /// Of the accounts that the store returned, caches those that are needed by a session, a match in memory or a match being loaded
+  /// (`known`). Disconnects the players whose accounts are banned or deleted.
   mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {

@@ -176,7 +176,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Subscribes an account to match `m` by those sessions that withdrew their seek too late, when their ticket was already matched. Does
+  /// Subscribes to match `m` the sessions of an account that withdrew their seek too late, when their ticket was already matched. Does
   /// nothing once a move was made.
   mutating func subscribeLateSeekers(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
@@ -209,7 +209,7 @@ extension Lobby {
       botAfter: Int64(configuration.botAfter), tournaments: tournaments.entries, wall: now.wall)
   }
 
-  /// Reads the queue because another node has queued a ticket: at once, or later if such a read was just made.
+  /// Reads the queue because another node has queued a ticket: now, or later if the last such read is less than `readEvery` ms old.
   mutating func readQueueSoon() {
     guard let due = matchmaker.scheduleRead(now.monotonic) else { return }
     if due > now.monotonic { timers.set(.queue, at: due) } else { readQueueNow() }
@@ -287,8 +287,8 @@ extension Lobby {
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // The session may have withdrawn its seek after its ticket was matched. Then `seeks` has no such ticket, but the session is
-      // subscribed to the match all the same.
+      // The session may have withdrawn its seek after its ticket was matched. Then `seeks` lacks the ticket, but the session is
+      // nevertheless subscribed to the match.
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {

@@ -18,7 +18,7 @@ package struct Lobby: Sendable {
     case pairing
     /// Reads and sends the tables of tournaments.
     case tournaments
-    /// Reads the leader's queue of waiting players; one read covers all tickets that other nodes have queued meanwhile.
+    /// Reads the leader's queue of waiting players. One read covers all tickets that other nodes have queued since the last read.
     case queue
     case housekeeping
     case heartbeat

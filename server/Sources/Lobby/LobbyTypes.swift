@@ -127,9 +127,9 @@ package enum LobbyEffect: Sendable {
 package struct LobbyConfiguration: Sendable, Hashable {
   /// The name of this program in the greeting and the log.
   package var server = "alina-server"
-  /// The messages that a person may send each second, and the most at once; told to the client in `welcome`.
+  /// The messages that a person may send each second, and the most in one burst; both are told to the client in `welcome`.
   package var rate = [20, 40]
-  /// The messages that a bot may send each second, and the most at once.
+  /// The messages that a bot may send each second, and the most in one burst.
   package var botRate = [200, 200]
   /// The most logins a minute from one address, new guests included.
   package var loginsPerMinute = 30
@@ -159,7 +159,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botAfter = 20_000
   /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. A key whose match is live is kept longer.
   package var keyLives: Int64 = 600_000
-  /// The most guest accounts. Beyond that, the least recently used ones that are neither connected nor in a live match are deleted.
+  /// The most guest accounts. Beyond this number, the guests unused for longest who are neither connected nor in a live match are deleted.
   package var maxGuests = 20_000
   package var lives = Lifetimes.usual
   /// `HOST:PORT` by which clients reach this node, sent to clients of other nodes; empty if unknown.

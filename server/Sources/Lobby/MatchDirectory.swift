@@ -113,9 +113,9 @@ struct MatchDirectory: Sendable {
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }
 
-  /// The wall time to record as the end of a match that ends now. It is never the same twice at this node, because a player's history is
-  /// read in pages, each continuing before the end time of the last match of the page before. It decreases only if the clock was set back
-  /// by a minute or more.
+  /// The wall time to record as the end of a match that ends now. No two matches get the same time from this node: a player's history is
+  /// read in pages, and a page begins before the end time of the last match of the page before. The time decreases only if the clock was
+  /// set back by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

@@ -19,7 +19,7 @@ struct Matchmaker: Sendable {
     let now: Int64
     /// The cached accounts. Their lists of blocked players are used, because those in a ticket may be outdated.
     let accounts: Accounts
-    /// The most pairs that the store can take now.
+    /// The number of pairs whose matches may be submitted to the store now.
     let mostPairs: Int
     let botAfter: Int64
     /// The tournaments whose tables this node has read; and the time on the store's clock (`wall`), in milliseconds since 1970.
@@ -113,7 +113,7 @@ struct Matchmaker: Sendable {
   /// Ends the reservation of two tickets: their match is stored or has failed.
   mutating func release(_ pairing: Pairing) { reserved.subtract(pairing.both.map(\.id)) }
 
-  /// Pairs all tickets, the longest waiting first, and offers bots to those left over; O(n log n).
+  /// Pairs all tickets, the longest waiting first, and offers bots to the players left over; O(n log n).
   mutating func pairAll(_ context: Context) -> [Output] {
     var (pairs, offers): ([Output], [Output]) = ([], [])
     for ticket in queue.oldestFirst where queue[id: ticket.id] != nil {

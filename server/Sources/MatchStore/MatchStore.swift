@@ -13,7 +13,7 @@ package protocol MatchStore: AnyObject, Sendable {
   /// `.failed` nothing was changed. After any other error the change was made, or not, or will be made later.
   func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
 
-  /// Whether several nodes can use the store at once. If they cannot, the node that has the store open is the only living node.
+  /// Whether several nodes can use the store at the same time. If not, the node that has the store open is the only living node.
   var isShared: Bool { get }
 
   // Notifications: texts sent from node to node, which may be lost, repeated or late.

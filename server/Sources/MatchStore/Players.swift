@@ -62,8 +62,8 @@ package struct Profile: Sendable, Hashable {
   package var last: MatchID?
   /// The names of the fifty accounts that the account blocked last, in the order of blocking. Deleted accounts are left out.
   package var blockedNames: [String]
-  /// The account's live matches and open rooms (as x, o or opener), oldest first by `created`, then id; each with only the
-  /// first event, which names the game.
+  /// The account's live matches and open rooms (as a player or as the opener), oldest first by `created`, then id; each with only the first
+  /// event, which names the game.
   package var openings: [StoredMatch]
 
   package var live: [MatchID] { openings.map(\.record.id) }

@@ -177,7 +177,7 @@ private struct Archive: FieldObject {
   }
 }
 
-/// The last line of an archive, which reveals a truncation.
+/// The last line of an archive. It shows whether lines before it are missing.
 private struct ArchiveEnd: FieldObject, Equatable {
   /// The number of lines before this line (`lines`), and the hash of the bytes of these lines (`hash`).
   private var lines = 0

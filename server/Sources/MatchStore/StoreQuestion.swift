@@ -49,7 +49,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case change(AccountReference, AccountChange)
   /// Reads an account and its current matches. Answer: `.profile`.
   case profile(Int64)
-  /// Reads those of these accounts that exist, in the order of their ids. Answer: `.accounts`.
+  /// Reads the accounts of this list that exist, in the order of their ids. Answer: `.accounts`.
   case accounts([Int64])
   /// The strongest named players of a game, by rating, then id. They have played a rated match of the game and are not banned. Answer:
   /// `.accounts`.
@@ -90,8 +90,8 @@ package enum StoreAnswer: Sendable, Hashable {
   case match(FollowedMatch?)
   case id(MatchID?)
   case matches([StoredMatch])
-  /// The matches, as they are passed to a lobby instead of `matches`. `of` is the number of matches found, those with an inconsistent log
-  /// included.
+  /// The answer `matches` as it is passed to a lobby, with summaries instead of logs. `of` is the number of matches found, those with an
+  /// inconsistent log included.
   case summaries([MatchSummary], of: Int)
   case login(LoginResult)
   case change(ChangeResult)
@@ -126,7 +126,7 @@ package struct Heartbeat: Sendable, Hashable {
 /// A match with the data that a node needs to follow it.
 package struct FollowedMatch: Sendable, Hashable {
   package var match: StoredMatch
-  /// Those accounts of the match's players and opener that exist, by id.
+  /// The accounts of the match's players and opener, as far as they exist, by id.
   package var accounts: [AccountRecord]
   /// The nodes that follow the match, this one included.
   package var nodes: [NodeID]
