@@ -28,7 +28,7 @@ rm "$docs/alina.png"
 game=ultimate
 part "$heard/ultimate" score 303.634 470 -ac 1 -c:a libopus -vbr off -b:a 17k
 
-# sheet GAME PAGE: engraves the game's MusicXML with MuseScore 3, and keeps that page.
+# sheet GAME PAGE: engraves the game's MusicXML with MuseScore 3, and keeps the page number PAGE.
 sheet() {
   "$score" render "$docs/heard/$1.pgn" --musicxml "$heard/$1.musicxml"
   QT_QPA_PLATFORM=offscreen mscore3 -r 80 -o "$heard/$1.sheet.png" "$heard/$1.musicxml"

@@ -20,7 +20,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
   /// The number of M notes that belong to the triad on the root of their bar.
   package private(set) var triadNotes = 0
-  /// The number of melodic intervals within bars, between notes of the same player.
+  /// The number of melodic intervals: between consecutive M notes of a bar that have the same player's pan.
   package private(set) var moves = 0
   /// The number of melodic intervals within bars (as in `moves`) that are one or two semitones.
   package private(set) var steps = 0
@@ -29,7 +29,7 @@ package struct StyleMeasures: Sendable, Hashable {
 
   package init() {}
 
-  /// Adds a bar as composed, even if it was cut short.
+  /// Adds a bar with all its notes as composed, even if it was cut short.
   package mutating func add(_ bar: Bar, scale: Scale) {
     var scale = scale
     scale.root = bar.root

@@ -10,7 +10,7 @@ import TicTacToe
   private let uncached: Double
   /// A full redraw in which the layer of unchanging parts comes from a cache.
   private let cached: Double
-  /// A frame in which one cell's preview mark fades in, with the handling of the pointer's move.
+  /// A frame in which one preview mark fades in and another fades out, with the handling of the pointer's move.
   private let cell: Double
 
   static func main() {

@@ -11,7 +11,7 @@ final class Pairs: @unchecked Sendable {  // confined to the one event loop of t
 
   init(_ loop: any EventLoop) { self.loop = loop }
 
-  /// Connects to the servers in turn and seeks.
+  /// Connects the players to the servers in turn; each player seeks an opponent.
   func join(_ players: Int, ports: [Int]) throws {
     _ = try Link.open(players, ports: ports, on: loop) { _, link in link.onLine = { self.take($0, link) } }
   }

@@ -73,7 +73,8 @@ import TicTacToe
       }
     }
 
-    /// Eight batches: batch n (1…8) makes a move in each of the first n ninths of the matches. Afterwards the matches have 0 to 8 moves.
+    /// Eight batches: batch n (1…8) makes a move in each match of the first n ninths of the matches. Afterwards each ninth of the matches
+    /// has the same number of moves: 8, 7, … 0.
     mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0

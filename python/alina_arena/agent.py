@@ -48,7 +48,7 @@ class Agent:
         return chances / chances.sum(1, keepdims=True), hidden, seen
 
     def learn(self, seen, actions, advantages, rate=2e-3, entropy=0.01):
-        """Makes one step of Adam: actions become more probable in proportion to their advantages, and a bonus for entropy keeps play varied."""
+        """Makes one step of Adam: actions become more probable in proportion to their advantages; a bonus for entropy keeps play varied."""
         p, hidden, flat = self.chances(seen)
         n = len(actions)
         out = -p * advantages[:, None]

@@ -249,7 +249,7 @@ def digits(number):
 
 
 def swift(fits, path):
-    """The fit as a Swift file: integers, tenths of dB and dB/s, thousandths of a turn."""
+    """The fit as a Swift file. All numbers are integers: tenths of dB and of dB/s, thousandths of a turn."""
     numbers = []
     for n in fits:
         detune = 1200 * np.log2(n["f0"] / frequency(n["midi"]))

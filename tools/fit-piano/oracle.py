@@ -9,7 +9,7 @@ RATE = 48_000
 
 
 class Oracle:
-    """One FluidSynth with the font loaded; `note` gives a struck note as an array of (frames, 2)."""
+    """One FluidSynth with the sound font loaded; `note` gives a struck note as an array of (frames, 2)."""
 
     def __init__(self, font=FONT, gain=1.0):
         lib = self.lib = ctypes.CDLL("libfluidsynth.so.3")

@@ -8,7 +8,7 @@ extension LiveMatch {
     case append([MatchEvent])
     /// The match ends; the events in `first` are logged before the event that ends it.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
-    /// The match allows the request for a rematch; the lobby checks the rest, such as the limit of live matches.
+    /// The match allows the request for a rematch. The lobby checks the other conditions, such as the limit of live matches.
     case rematch
     /// The side to move lost on time before this command.
     case isTooLate

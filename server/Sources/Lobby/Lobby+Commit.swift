@@ -445,7 +445,7 @@ extension Lobby {
     note("ended a match because its log is inconsistent", ["m": record.id.rawValue, "why": why])
   }
 
-  /// Handles a match that has disappeared from the store.
+  /// Evicts a match that has disappeared from the store.
   mutating func vanished(_ m: MatchID) {
     note("a match has disappeared from the store", ["m": m.rawValue])
     drop(m, "match \(m) is lost; come back")

@@ -42,7 +42,7 @@ extension Lobby {
     close(session.connection, why.code, why.text, retry: nil)
   }
 
-  /// Disconnects a session whose generation here is lower than `generation`: the session was resumed elsewhere, or revoked (`.max`).
+  /// Disconnects a session whose generation here is lower than `generation`: it was resumed at another node, or revoked (`.max`).
   mutating func disconnect(_ id: String, before generation: Int64) {
     guard let session = sessions[id], session.generation < generation else { return }
     disconnect(session, generation == .max ? .over : .resumed)
@@ -82,7 +82,7 @@ extension Lobby {
         matches[m]?.presence[side].leftCleanly = clean
         updatePresence(m)
       } else if !match.isOver, !match.presence[side].isAway {
-        // The account may be connected to another node, or play by another session: a presence check finds out.
+        // The account may be connected to another node, or play by another session: a presence check finds this out.
         matches.schedulePresenceCheck(m, now.monotonic)
       }
     }

@@ -103,7 +103,7 @@ extension Lobby {
     }
   }
 
-  /// Ends the seek of a connection that withdraws it. If the ticket was matched before, the player is still subscribed to the match.
+  /// Ends the seek of a connection that withdraws it. If the ticket was matched before the withdrawal, the player still gets the match.
   mutating func withdrawSeek(_ id: ConnectionID) {
     seeks.takeBack(id)
     endSeek(id)
@@ -130,7 +130,7 @@ extension Lobby {
     }
   }
 
-  /// Queues the ticket of a connection again, because the store has lost the ticket. The store may refuse this.
+  /// Queues the ticket of a connection again, because the store has lost the ticket. The store may refuse to queue it again.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false

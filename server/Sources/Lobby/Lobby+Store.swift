@@ -48,7 +48,7 @@ extension Lobby {
     connections[id]?.queue.append(request)
   }
 
-  /// Ends one wait of a connection and handles its queued requests.
+  /// Ends one wait of a connection. After its last wait, handles its queued requests.
   mutating func finishWait(_ id: ConnectionID) {
     guard connections[id] != nil else { return }
     connections[id]?.outstanding -= 1
@@ -101,7 +101,7 @@ extension Lobby {
       let isThere = matches[m] != nil
       switch (work, id) {
       case (.request(let request), let id?):
-        // The player has disconnected before the match was loaded, so check where the player is.
+        // The player has disconnected before the match was loaded, so check whether the player is present at another node.
         if isThere, request.asksForState, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
         resumeConnection(id) { lobby in
           if isThere {

@@ -12,8 +12,8 @@ import TicTacToe
 /// A match handles one unit at a time, and a connection one request. Further units and requests wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// Checks a match. Ignored unless `due` is the time of the match's next timer: timers set before the match was evicted and loaded again
-    /// still fire.
+    /// Handles the timer of a match. Ignored unless `due` is the time of the match's next timer: timers set before the match was evicted
+    /// and loaded again still fire.
     case match(MatchID, due: Int64)
     case pairing
     /// Reads and sends the tables of tournaments.
@@ -105,15 +105,15 @@ package struct Lobby: Sendable {
   /// Counters for the metrics, since the start.
   package var counts: LobbyCounts { replies.counts }
 
-  /// Whether players can log in: the store has answered lately and, if this node is the leader, it has adopted the matches that no living
-  /// node follows.
+  /// Whether players can log in: the store has answered a heartbeat of the last three seconds and, if this node is the leader, the node has
+  /// adopted the matches that no living node follows.
   package var isReady: Bool { membership.hasStarted && !isOutOfTouch }
 
   /// The id of this process among the nodes that use the store.
   package var node: NodeID { membership.node }
   /// The living nodes except this one, as of the last heartbeat.
   package var otherNodes: [NodeRecord] { membership.others }
-  /// Whether no player may lose on time, because the store has not answered for long.
+  /// Whether no player may lose on time, because the store has answered no heartbeat of the last three seconds.
   var isOutOfTouch: Bool { membership.isOutOfTouch }
 
   private mutating func fire(_ timer: Timer) {

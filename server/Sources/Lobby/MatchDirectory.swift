@@ -12,7 +12,7 @@ struct MatchDirectory: Sendable {
   private var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
   /// For each match being loaded, the highest event number (`seq`) that a notification announced.
   private var announced: [MatchID: Int] = [:]
-  /// Finished matches that were loaded, oldest first.
+  /// Finished matches that were loaded, in the order of loading.
   private var finished: [MatchID] = []
   /// Matches with a player who may be absent although the log does not say so: a node has died, a room's opener is not connected here, or
   /// the player may be connected to another node.
@@ -114,8 +114,8 @@ struct MatchDirectory: Sendable {
   }
 
   /// The wall time to record as the end of a match that ends now. No two matches get the same time from this node: a player's history is
-  /// read in pages, and a page begins before the end time of the last match of the page before. The time decreases only if the clock was
-  /// set back by a minute or more.
+  /// read in pages, and each page has matches that ended before the last match of the page before. The time decreases only if the clock
+  /// was set back by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

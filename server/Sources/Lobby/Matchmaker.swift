@@ -204,7 +204,7 @@ struct Matchmaker: Sendable {
   }
 }
 
-/// The waiting tickets, by session, by id and by strength.
+/// The waiting tickets, by session, by id and by rating.
 struct TicketQueue: Sendable {
   /// The key of a list of tickets with equal terms. People and bots have separate lists.
   private struct Line: Hashable, Sendable {

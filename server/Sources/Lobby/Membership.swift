@@ -51,7 +51,7 @@ struct Membership: Sendable {
 
   func isAlive(_ node: NodeID) -> Bool { living.contains { $0.id == node } }
 
-  /// Whether the last heartbeat is so old that no player may lose on time: moves could not be stored.
+  /// Whether the last answered heartbeat is so old that no player may lose on time: since then, perhaps no move could be stored.
   var isOutOfTouch: Bool { hasStarted && now.monotonic - heartbeatAt > Heartbeat.lives }
 
   /// Whether the other nodes consider this node dead.

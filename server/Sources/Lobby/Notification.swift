@@ -17,7 +17,7 @@ enum Notification: Hashable, Sendable {
   case look(ticket: String)
   /// A ticket was queued.
   case queued
-  /// A session was resumed elsewhere with this generation, or revoked (`.max`).
+  /// A session was resumed at another node with this generation, or revoked (`.max`).
   case session(String, generation: Int64)
   /// An account was changed in the store.
   case account(Int64)

@@ -24,7 +24,7 @@ package struct LobbyCounts: Sendable, Hashable {
   package var started = 0
   package var ended = 0
   package var refused: [ErrorCode: Int] = [:]
-  /// The number of repeated commands, recognised by their `mid` and answered as before.
+  /// The number of repeated commands. They are recognised by their `mid` and get the same answer as the first time.
   package var repeated = 0
   /// The number of matches given up because their log was inconsistent.
   package var abandoned = 0

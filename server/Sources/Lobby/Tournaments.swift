@@ -15,8 +15,8 @@ struct TournamentDesk: Sendable {
     var followers: [ConnectionID: Follower] = [:]
     /// The rows and the notice that were last sent to all followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
-    /// The numbers of the players whose rows in `rows` are older than the rows that some followers were sent. The next message to all
-    /// followers contains the rows of these players in any case: if such a row has changed back, some followers have a wrong one.
+    /// The numbers of the players of whom some followers, not all, were sent a newer row than `rows` has. The next message to all followers
+    /// repeats the rows of these players even if they equal `rows`: such a row has changed back, so some followers have a wrong one.
     var partlySent: Set<Int> = []
     var notice = TournamentNotice()
     /// Whether the store may have a later version of the tournament.
