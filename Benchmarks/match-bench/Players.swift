@@ -62,7 +62,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
 
   /// Makes players; `pace` is the time in nanoseconds between the moves of a match. With `keepsNeighbours` players 0 and 1, 2 and 3 and
   /// so on are paired only with each other (at most 3,000 matches); if there are several servers, each pair is on two of them. With a
-  /// `tournament`, perhaps an empty code, each player seeks again two seconds after a game.
+  /// `tournament`, whose code may be empty, each player seeks again two seconds after a game.
   init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false, tournament: String? = nil) {
     (self.loop, self.pace, self.keepsNeighbours, self.tournament) = (loop, pace, keepsNeighbours, tournament)
   }

@@ -239,7 +239,7 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def digits(number):
-    """A whole number in base64 of variable length."""
+    """Encodes a whole number in base64 of variable length."""
     left, text = abs(number) << 1 | (number < 0), ""
     while True:
         text += DIGITS[left & 31 | (32 if left > 31 else 0)]

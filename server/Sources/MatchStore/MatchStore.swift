@@ -18,7 +18,7 @@ package protocol MatchStore: AnyObject, Sendable {
 
   // Notifications: texts sent from node to node, which may be lost, repeated or late.
 
-  /// From now on, calls `heard` on any thread with each notification for a node; with `nil` if some may have been lost.
+  /// From now on, calls `heard` on any thread with each notification for a node; with `nil` if some notifications may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
   /// Sends notifications of at most `longestNotification` bytes to other nodes. Does not wait for their delivery.
   func publish(_ notifications: [(node: NodeID, text: String)])
@@ -132,7 +132,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error for a program that only opens or reads the store at `place`: to it, an unreachable store is unusable.
+  /// The error for a program that only opens or reads the store at `place`: to such a program, an unreachable store is unusable.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

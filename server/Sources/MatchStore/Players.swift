@@ -17,14 +17,14 @@ package enum Login: Sendable, Hashable {
 /// Milliseconds for which accounts and their sessions are kept after their last use.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
-  /// Milliseconds for accounts with a registered name.
+  /// Milliseconds for which accounts with a registered name are kept.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {
     (self.guest, self.account) = (guest, account)
   }
 
-  /// 30 days for guests. 366 days for named accounts: a player who comes once a year can log in, also across a leap day.
+  /// Guests are kept for 30 days, named accounts for 366 days: a player who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
   /// The expiry of an account is renewed only if less than these times remain: 29/30 of the lifetimes. So a guest's row is written at most

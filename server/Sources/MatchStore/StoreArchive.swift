@@ -42,7 +42,7 @@ package enum StoreArchive {
     return summary
   }
 
-  /// Calls a function with each line of an archive, in order and without its newline; an archive is read twice.
+  /// Calls `each` with each line of an archive, in order and without its newline. `load` calls it twice: to check and to store.
   package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
 
   /// The longest line in bytes, 16 MiB. A match of 81 plies, with draw offers and absences, has some 100 KiB at most.

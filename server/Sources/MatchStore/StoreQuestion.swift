@@ -18,7 +18,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// Deletes tournaments that closed more than `TournamentRecord.kept` ms ago, and up to `cleanedAtOnce` rows of each of these kinds:
   /// - expired sessions that are not connected to a living node;
   /// - expired accounts without a session, a live match or a match that ended within ten minutes, except named accounts that are banned;
-  /// - of more than `guests` guests the least recently used ones that are neither connected nor in a live match;
+  /// - if there are more than `guests` guests, those unused for longest who are neither connected nor in a live match;
   /// - keys older than `keys` ms whose match is over, and matched tickets whose match is over;
   /// - reports older than `ReportRecord.lives`, and the counts of names that were registered on earlier days.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
@@ -32,8 +32,8 @@ package enum StoreQuestion: Sendable, Hashable {
   case code(String)
   /// The latest live matches that did not begin in a room, latest first. Answer: `.matches`.
   case live(limit: Int)
-  /// Matches of an account that ended before a time, latest first: `limit` matches, plus those that ended in the same
-  /// millisecond as the last of them. Answer: `.matches`.
+  /// Matches of an account that ended before a time (in milliseconds since 1970), latest first: `limit` matches, plus the matches that
+  /// ended in the same millisecond as the last of them. Answer: `.matches`.
   case history(Int64, before: Int64, limit: Int)
 
   // MARK: players
@@ -58,7 +58,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case players(PlayerList, after: Int64, limit: Int)
 
   // MARK: reports
-  /// Stores a player's report under the next id; ignores its id and names. Answer: `.done`.
+  /// Stores a player's report under the next id; ignores the id and the names in `ReportRecord`. Answer: `.done`.
   case report(ReportRecord)
   /// Reports with ids less than `before`, latest first. Answer: `.reports`.
   case reports(before: Int64, limit: Int)

@@ -2,7 +2,7 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The stored data of a tournament other than its entrants. Its phase follows from these times and the games in progress.
+/// The stored data of a tournament other than its entrants. Its phase follows from its times and its games in progress.
 package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
@@ -37,15 +37,15 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds after its end in which a tournament and its table are kept: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// A game that runs at the end of a tournament ends by its clock within this many milliseconds. If one is listed as running after that,
-  /// the server has given it up, and the tournament counts as over.
+  /// A game that runs at the end of a tournament ends by its clock within this many milliseconds. If a game is listed as running after
+  /// that, the server has given the game up, and the tournament counts as over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
   /// The time, in milliseconds since 1970, from which no further game begins: the end, or the latest possible start of a tournament whose
   /// end is not set.
   package var closes: Int64 { ends ?? created + Self.waits }
 
-  /// The phase at a time, in milliseconds since 1970. `isFinal`: whether the table can no longer change by games.
+  /// The phase at a time, in milliseconds since 1970. `isFinal`: whether no game can change the table any more.
   package func phase(at now: Int64, isFinal: Bool) -> TournamentNotice.Phase {
     if now >= closes { return isFinal || now >= closes + Self.longestGame ? .over : .ending }
     return begins.map { now >= $0 } ?? false ? .running : .waiting
@@ -93,7 +93,7 @@ package struct Tournament: Sendable, Hashable {
   package var record: TournamentRecord
   /// The entrants in the order of entering, under their present names.
   package var entrants: [Entrant]
-  /// Whether no game can begin that the table does not have.
+  /// Whether the table has every game that will begin.
   package var isClosed: Bool
 
   /// The most entrants: 256 games at once.
@@ -131,7 +131,7 @@ package struct TournamentGame: Sendable, Hashable {
   package enum Change: Sendable, Hashable {
     case begins
     /// The game ends, without an outcome if it was aborted. A player who let the time of the first move run out pauses: the player is not
-    /// paired until asking for it.
+    /// paired until the player asks for it.
     case ends(Outcome?, pauses: Player?)
   }
 
