@@ -10,7 +10,7 @@ struct BatchReadSet {
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to be queued. A ticket replaces the account's waiting tickets with the same session or key, so these are read as well.
+  /// The tickets to queue. Each replaces the account's waiting tickets with the same session or key, so the batch reads those tickets, too.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
@@ -81,8 +81,7 @@ struct BatchReadSet {
   private static let rooms = PGStatement(
     "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
-  /// The statements that lock and read these rows; a statement without rows to read is left out. `BatchValidator.init` reads the answers in
-  /// the same order.
+  /// The statements that lock and read the rows, in the order in which `BatchValidator.init` reads their answers. Empty sets need none.
   var calls: [PGCall] {
     let numbers = PGValue.ints(accounts.sorted())
     var calls = accounts.isEmpty ? [] : [BatchReadSet.lockAccounts(numbers)]
@@ -110,6 +109,6 @@ struct BatchReadSet {
 }
 
 extension MatchRecord {
-  /// The code of an open room; `nil` for other matches.
+  /// The code of a room that waits for its second player; `nil` for all other matches.
   var openCode: String? { x == nil && ended == nil ? code : nil }
 }

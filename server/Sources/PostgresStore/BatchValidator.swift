@@ -27,14 +27,14 @@ struct BatchValidator: QueueRows {
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
-    /// The results to add to the account's row (`score`) and to its standings in all games but the classic one (`others`), and the number
-    /// of all these results (`results`).
+    /// The game results to add: in the classic game to the account's row (`score`), in any other game to the standing in that game
+    /// (`others`). `results` is the number of results in all games.
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]
   }
 
-  // The rows as they will be after the units validated so far.
+  // The locked rows, with the changes of the units that were validated so far.
   private var matches: [MatchID: Match] = [:]
   private var accounts: [Int64: Account] = [:]
   private var tickets: Set<String> = []

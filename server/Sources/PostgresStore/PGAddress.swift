@@ -37,7 +37,7 @@ package struct PGAddress: Sendable {
     }
     var problem: UnsafeMutablePointer<CChar>?
     guard let options = PQconninfoParse(url, &problem) else {
-      // Some messages of libpq quote the URL, including its password. Keep only the part before the first colon.
+      // Some messages of libpq quote the URL, including its password, after a colon. Keep only the part before the first colon.
       let text = problem.map { PGAddress.line(String(cString: $0)) } ?? "out of memory"
       PQfreemem(problem)
       throw .unusable("the URL of the store cannot be read: \(text.split(separator: ":").first ?? "")")

@@ -89,8 +89,8 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     return texts
   }
 
-  /// Sends a call, preceded by the preparation of its statement if it is new. Returns an entry for each expected
-  /// result: the name of a statement being prepared, or `nil` for rows.
+  /// Sends a call; first prepares its statement if the connection has not prepared it yet. Returns an entry for each expected result: the
+  /// name of a statement being prepared, or `nil` for rows.
   private func send(_ call: PGCall) throws(PGError) -> [String?] {
     let (statement, n) = (call.statement, Int32(call.values.count))
     var isNew = false
@@ -209,7 +209,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
       PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
     }
     let text = PGAddress.line([field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; "))
-    // The field V is the severity in English, whatever the language of the server. FATAL and PANIC end the connection.
+    // Field V is the severity in English, whatever the server's language; FATAL and PANIC end the connection. Field C is the error code.
     switch (field("V"), field("C")) {
     // serialization_failure, deadlock_detected, lock_not_available, unique_violation: retry the transaction with a new snapshot.
     case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)

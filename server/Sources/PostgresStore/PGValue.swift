@@ -44,7 +44,8 @@ package enum PGValue: Sendable, Hashable {
     case .text(let value): out += value.utf8
     case .bytes(let value): out += value
     case .array(let values, let kind):
-      // Header: dimensions, has-nulls flag, element type, then length and lower bound; each element follows its length.
+      // An array in the binary format: the number of dimensions, whether it contains NULL, the element type, then the number of elements
+      // and the first index, then each element after its length in bytes.
       for word in [values.isEmpty ? 0 : 1, values.contains(.null) ? 1 : 0, kind.rawValue] { out.appendBig(word) }
       if values.isEmpty { break }
       for word in [UInt32(values.count), 1] { out.appendBig(word) }

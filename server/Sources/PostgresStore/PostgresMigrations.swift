@@ -28,7 +28,8 @@ enum PostgresMigrations {
         expires BIGINT NOT NULL)
       """,
       "CREATE INDEX session_account ON session (account)",
-      // Half of each page stays free, so that a move's update of `seq` is a HOT update: on the same page and without index changes.
+      // Half of each page of the table stays free for new versions of its rows. So a move's update of `seq` is a HOT update: it stays on
+      // the page and changes no index.
       """
       CREATE TABLE match (
         id TEXT COLLATE "C" PRIMARY KEY, x BIGINT, o BIGINT, opener BIGINT, code TEXT, created BIGINT NOT NULL,
@@ -78,8 +79,8 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // The version of the log events in use (`log_language`), and the version that each node can read (`events`). Builds that do not store
-    // their version count as 1.
+    // `log_language` has the version of the log events in use. The column `events` has the version that each node can read, or 1 if the
+    // node's build does not store it.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
@@ -106,10 +107,11 @@ enum PostgresMigrations {
       "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
       "DROP SEQUENCE node_epoch",
-      // The body of an event contains its side and command.
+      // An event's body contains its side and its command's id (`mid`), and matches no longer have owners (`epoch`).
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
-      // The indexed value is the set of nodes that follow a match. Few different sets exist, so a search for dead nodes jumps between them.
+      // The index contains the set of nodes that follow a match. Few different sets exist, so a search for dead nodes jumps from one set to
+      // the next instead of reading every match.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
       // If several open rooms have the same code, only the latest could be joined. The latest room keeps the code; the other rooms lose it.
       """

@@ -15,7 +15,7 @@ extension PostgresStore {
 
   static let account = PGStatement(
     "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
-  /// The live matches of an account, each with its first event, which names its game. LIMIT makes this one index look-up for each match.
+  /// The live matches of an account, each with its first event, which names its game. LIMIT makes PostgreSQL look each event up by key.
   private static let liveOf = PGStatement(
     """
     SELECT \(PostgresRows.openingColumns) FROM match m

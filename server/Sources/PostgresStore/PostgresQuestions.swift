@@ -101,8 +101,8 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// Sets heartbeats of the future to the present: after the clock was set back, a dead node would seem alive until the time of its
-  /// heartbeat.
+  /// Sets heartbeats that are more than a second in the future to the present. They were written before the clock was set back; until the
+  /// clock reaches them, a dead node would seem alive.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
@@ -124,7 +124,7 @@ extension PostgresStore {
       })
   }
 
-  /// SQL for the distinct sets of nodes that live matches list: each index look-up finds the next greater set.
+  /// SQL for the different sets of nodes that live matches list. Each recursive step finds the next greater set by one index look-up.
   private static let sets = """
     sets AS (
       (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
@@ -164,7 +164,7 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// Deletes the tickets of dead nodes. `places` are the distinct nodes of tickets: each index look-up finds the next greater node.
+  /// Deletes the tickets of dead nodes. `places` are the different nodes of tickets; each recursive step looks up the next greater node.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (
@@ -278,8 +278,8 @@ extension PostgresStore {
     "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
   }
   private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
-  /// Renews sessions and accounts at living nodes. $1, $2: lifetimes of guests and of others; $3, $4: the remaining times above which
-  /// nothing is renewed; $5: the most sessions.
+  /// Renews sessions at living nodes, and their accounts; all times are in milliseconds. $1, $2: the lifetimes of guests and of other
+  /// accounts. $3, $4: a guest's or other session with more time left than this is not renewed. $5: the most sessions to renew.
   private static let renew = PGStatement(
     once: """
       WITH here AS (
@@ -314,7 +314,7 @@ extension PostgresStore {
     once: "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest LIMIT $1::bigint) AS guests")
   private static let lockIdle = PGStatement(
     once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY token_expires, id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
-  /// Deletes accounts that were selected by `condition`, if it still holds after locking: a player may have logged in meanwhile.
+  /// Deletes those of the locked accounts that still satisfy `condition`: a player may have logged in before the accounts were locked.
   private static func dropGuests(_ condition: String) -> PGStatement {
     PGStatement(
       once: """
@@ -406,7 +406,7 @@ extension PostgresStore {
     return ids.map { found[$0] }
   }
 
-  /// Reads those of the matches that exist, in the order of their ids. The node `asker` counts as living.
+  /// Reads those of the matches that exist, in the order of their ids. Sessions at node `asker` count as connected, whatever its heartbeat.
   private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [FollowedMatch] {
     let values = PGValue.texts(ids.map(\.rawValue))
     let found = try read([
@@ -449,7 +449,8 @@ extension PostgresStore {
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"
         + " ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES)"
     }
-    // The page also has the matches that ended in the same millisecond as its last match: the next page begins before that millisecond.
+    // WITH TIES adds the matches that ended in the same millisecond as the last match of this page, because the next page begins before
+    // that millisecond.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
       + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }

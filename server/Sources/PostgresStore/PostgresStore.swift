@@ -4,8 +4,9 @@ import Synchronization
 
 /// A store in PostgreSQL 15 or newer, which several nodes may share; applied units are on the database's disk.
 ///
-/// The open transaction is the only state of a database session, so that every connection can be replaced: one for units, six for writing
-/// questions, three for reading, one for `ping`, and one each to receive and send notifications.
+/// It has one connection for units, six for questions that change something, three for questions that only read, one for `ping`, and one
+/// each to receive and to send notifications. A new connection can replace any of them, because a database session has no state except its
+/// settings and the open transaction.
 package final class PostgresStore: MatchStore {
   package let isShared = true
   /// The store's address without user and password.
@@ -125,8 +126,9 @@ package final class PostgresStore: MatchStore {
     } catch { throw StoreError(error).reading(place) }
   }
 
-  /// Whether connections share sessions. `name` was set on the first connection, `other` is the name that the second connection sees, and
-  /// `own` reads the name on the first. `own` is not called if the second sees `name`, because a pool of one session would never answer.
+  /// Whether connections share database sessions. The first connection has set `name`; `other` is what the second connection then read, and
+  /// `own` reads the name on the first connection. If `other` is `name`, `own` is not called: in a pool of one session, which the second
+  /// connection still holds, it would wait for ever.
   static func sharesSessions(
     _ name: String, other: String?, own: () throws(PGError) -> String?
   ) throws(PGError) -> Bool {
@@ -188,7 +190,7 @@ package final class PostgresStore: MatchStore {
         let some = accounts[start..<min(start + 500, accounts.count)]
         _ = try transaction.run(some.flatMap { PostgresRows.put($0, by: PostgresRows.addAccount) })
       }
-      // A new account must not get an id that another account blocks, even if the blocked account was deleted.
+      // A new account must not get an id from the block list of an added account, even if the account with that id was deleted.
       let blocked = accounts.flatMap(\.blocked).max() ?? 0
       try transaction.finish([PostgresStore.raiseAccounts(), PostgresStore.skipTo(.int(blocked))])
     }

@@ -33,7 +33,7 @@ extension PostgresStore {
         """),
     PGStatement(once: "DELETE FROM tournament WHERE closes < \(PostgresRows.now) - $1::bigint"),
   ]
-  /// Locked before the entrants, as when the organiser changes the tournament.
+  /// Tournaments are locked before their entrants, also when the organiser changes the tournament: with one order no deadlock is possible.
   static let lockTournaments = PGStatement(
     "SELECT data FROM tournament WHERE code = ANY($1::text[]) ORDER BY code FOR UPDATE")
   fileprivate static let ofCode = PGStatement("SELECT data, \(PostgresRows.now) FROM tournament WHERE code = $1")

@@ -12,8 +12,8 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches in one round trip the rows of a login that need no earlier answer. The later read finds a prefetched row only by an equal
-  /// call, so both use the functions below to make their calls.
+  /// Prefetches in one round trip the rows of a login that need no earlier answer. A later `run` finds a prefetched row only if it makes an
+  /// equal call, so this function and the later reads make their calls by the functions below.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))
@@ -39,8 +39,8 @@ extension PostgresPool.Transaction: StoreRows {
 
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
     switch who {
-    // Two statements, lock and then read: the results in all games but the classic one are separate rows, which the lock's snapshot may
-    // miss.
+    // The first statement locks the account, the second reads it. A single statement could miss results in games other than the classic
+    // one: these are rows of another table, read as they were before the lock was granted.
     case .id(let id):
       return try run(Self.reading(id))[1].rows.first.flatMap(PostgresRows.account)
     case .name(let name):
@@ -93,7 +93,7 @@ extension PostgresPool.Transaction: StoreRows {
     }
     var account = account
     account.id = number
-    // Another guest may take the name at the same time; the transaction is then retried with the next name.
+    // If another guest takes the name meanwhile, this insertion fails, and the transaction is retried with the guest's next name.
     enqueue(PostgresRows.put(account, by: PostgresRows.addAccount))
     return account
   }
@@ -156,7 +156,7 @@ extension PostgresPool.Transaction: StoreRows {
       .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
       .int(session.expires), .text(node))
     let enter = [Self.lockSession(.text(session.id)), put]
-    // The next steps of a login are prefetched: deleting the oldest sessions and reading the profile.
+    // The same round trip carries the next calls of a login: they delete the oldest sessions and read the profile.
     let most = SessionRecord.mostPerAccount
     try prefetch(
       enter + [Self.trimming(session.account, to: most, but: session.id)]

@@ -26,7 +26,7 @@ extension PostgresStore {
   }
 
   /// Appends the events of units with a single event each. `count(*)` makes PostgreSQL take all locks before the first update. `IS TRUE`
-  /// makes the planner use a hash, instead of joining the updated rows one by one.
+  /// makes PostgreSQL look up each event's match in a hash table of the updated matches, instead of comparing it with each of them.
   private static let append = PGStatement(
     """
     WITH locked AS MATERIALIZED (SELECT FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE),

@@ -25,9 +25,9 @@ enum SQLiteMigrations {
     """,
     // This step formerly created indexes, which the next step creates again.
     "",
-    // Store events in writing order, and matches by number: a batch of moves then touches only the last few pages, instead of three pages
-    // for each move. The lobby, not the schema, detects repeated commands. Histories use the indexes of a seat (X or O) and the end;
-    // without them each history would read the whole table.
+    // Store events in writing order, and matches by number: a batch of moves then changes only the last few pages of the file, instead of
+    // three pages for each move. The lobby, not the schema, detects repeated commands. The indexes of a seat (X or O) and `ended` serve the
+    // histories, which would otherwise read the whole table.
     """
     ALTER TABLE match RENAME TO former_match;
     CREATE TABLE match (
@@ -52,7 +52,7 @@ enum SQLiteMigrations {
       lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
     """,
     // State that lobbies used to keep in memory only, and its indexes. `nodes` are the ids of nodes, sorted, separated by spaces.
-    // `rated_match` occupies the account's rated slot while that match is live. The body of an event contains its side and command.
+    // `rated_match` occupies the account's rated slot while that match is live. An event's body contains its side and command id (`mid`).
     """
     ALTER TABLE event DROP COLUMN side;
     ALTER TABLE event DROP COLUMN mid;

@@ -20,7 +20,7 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
   let db: SQLiteConnection
   /// Returns milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// The node that asked last, which is the only living node.
+  /// The node that asked the last question. A file serves a single node, so this node counts as the only living one.
   var asker: NodeID?
   /// Live matches; cleared after a rollback.
   private var matches: [MatchID: Match] = [:]
@@ -73,7 +73,7 @@ extension StoreError {
 // MARK: matches
 
 extension SQLiteRows {
-  /// A match, from the cache if it is live.
+  /// Finds a match in the cache or in the file, and caches it if it is live.
   private func found(_ m: MatchID) throws(StoreError) -> Match? {
     if let known = matches[m] { return known }
     let read = try run(
@@ -104,7 +104,7 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// Adds the logs to records. The stored length is the number of the last event, which differs from the number of events if the log has a
+  /// Adds the logs to records. The stored length is the number of the last event. It differs from the number of events if the log has a
   /// gap.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
@@ -324,7 +324,7 @@ extension SQLiteRows: StoreConditions {
     var ended = match.record
     ended.ended = record.ended
     if record == ended {
-      // If only `ended` is written, SQLite need not change the indexes of rooms and seats.
+      // Usually only `ended` changes, at the end of the match.
       try run("UPDATE match SET ended = ? WHERE n = ?", .int(record.ended), .int(match.n))
     } else {
       try run(

@@ -84,8 +84,8 @@ package final class SQLiteStore: MatchStore {
       else {
         throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL")
       }
-      // Pages of live matches are written repeatedly: cache them (64 MiB), and checkpoint every 8,192 pages (32 MiB)
-      // instead of 1,000, which under load is every few commits.
+      // Pages of the file with live matches are written repeatedly. So cache 64 MiB of pages, and checkpoint at every 8,192 pages (32 MiB)
+      // instead of every 1,000, which under load is every few commits.
       try db.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
       try SQLiteMigrations.run(db, path: path)
       return db
@@ -240,7 +240,8 @@ package final class SQLiteStore: MatchStore {
 
   /// Answers all questions in one transaction: of the writing connection if a question changes the file, else of a reading connection.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
-    // After a failed write, heartbeats fail until a trial write succeeds: without heartbeats the lobby ends no match by time.
+    // After a failed write, heartbeats fail until a trial write succeeds. The lobby ends matches by time only while heartbeats succeed, so
+    // no player loses by time while moves cannot be stored.
     if let heartbeat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()
@@ -275,7 +276,7 @@ package final class SQLiteStore: MatchStore {
     } catch { return questions.map { _ in .failure(error) } }
   }
 
-  /// Throws unless the disk has 1 MiB free, enough for some thousand moves and not only for the trial write.
+  /// Throws unless the disk has 1 MiB free, enough for some thousand moves: the trial write alone succeeds on an almost full disk, too.
   private func requireRoom() throws(StoreError) {
     var disk = statvfs()
     guard statvfs(path, &disk) == 0, UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < 1 << 20 else { return }
@@ -299,7 +300,7 @@ package final class SQLiteStore: MatchStore {
   package func add(_ accounts: [AccountRecord]) throws(StoreError) {
     try writing { (rows) throws(StoreError) in
       for account in accounts { try rows.insert(account) }
-      // A new account must not get an id that another account blocks, even if the blocked account was deleted.
+      // A new account must not get an id from the block list of an added account, even if the account with that id was deleted.
       if let blocked = accounts.flatMap(\.blocked).max() { try rows.keepNumber(blocked) }
     }
   }
