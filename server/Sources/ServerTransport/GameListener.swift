@@ -102,7 +102,7 @@ package final class GameListener: Sendable {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      // At NIO's default of 4 accepted connections per turn of the event loop, new connections waited for seconds while others were busy.
+      // NIO accepts 4 connections per turn of the event loop by default. New connections then waited for seconds while the loop was busy.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
@@ -238,8 +238,8 @@ package final class GameListener: Sendable {
 private final class ResultBox<Value: Sendable>: Sendable { let result = Mutex<Result<Value, any Error>?>(nil) }
 
 extension EventLoopFuture where Value: Sendable {
-  /// Waits for the value like `get`, but passes the value through a lock. `get` may resume a continuation before it is awaited, and
-  /// ThreadSanitizer, which does not see that order, would report a race.
+  /// Waits for the value like `get`, but passes the value through a lock: ThreadSanitizer does not see in what order `get` writes and reads
+  /// the value, and would report a race.
   func value() async throws -> Value {
     let box = ResultBox<Value>()
     await withUnsafeContinuation { (waiting: UnsafeContinuation<Void, Never>) in

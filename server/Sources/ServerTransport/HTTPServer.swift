@@ -198,7 +198,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // NIO's decoder is passing on input now. Reply only after the decoder has finished this.
+        // NIO's decoder is calling this function. Reply in a task of its own, which runs after the decoder has returned.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }

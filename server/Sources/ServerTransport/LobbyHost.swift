@@ -75,7 +75,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   }
 
   /// Starts the lobby. If the configuration names no address for clients, they get `address`. Returns once players can log in, or after
-  /// `seconds`, so that the port is open even while a slow store delays logins.
+  /// `seconds` at the latest: then clients can connect even though a slow store delays their logins.
   func start(at address: String, within seconds: Int64 = 5) async throws {
     try await loop.flatSubmit {
       var configuration = self.lobby.configuration

@@ -25,7 +25,8 @@ package struct PeoplePage: Sendable {
   package func serve(
     at address: ListenAddress, loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
   ) throws -> HTTPServer {
-    // A proxy's connections belong to many clients. `GameListener` counts a WebSocket by its client's address, which the proxy names.
+    // A proxy's connections belong to many clients, so they have no key. `GameListener` counts a WebSocket by its client's address, which
+    // the proxy names.
     let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
     return try HTTPServer.start(
       at: address, loop: loop,
@@ -106,8 +107,8 @@ package struct AdminPage: Sendable {
     (self.host, self.listener, self.page) = (host, listener, page)
   }
 
-  /// Serves all of these at an address; with `onlyMetrics`, only metrics and health, which name no players. Throws a one-line error if it
-  /// cannot listen there.
+  /// Serves this page at an address; with `onlyMetrics`, only health, readiness and metrics, which name no players. Throws a one-line error
+  /// if it cannot listen there.
   package func serve(
     at address: ListenAddress, onlyMetrics: Bool, loop: any EventLoop, mostConnections: Int
   ) throws -> HTTPServer {
@@ -145,7 +146,7 @@ package struct AdminPage: Sendable {
       || PeoplePage.address(name).map { PeerAddress.key($0) == nil } == true
   }
 
-  /// Answers for health and metrics.
+  /// Answers requests for health, readiness and metrics.
   @Sendable func look(_ request: HTTPRequest) async throws -> HTTPReply {
     guard [["healthz"], ["readyz"], ["metrics"]].contains(request.path) else {
       return .refusal(.notFound, "there is no such page")

@@ -1,12 +1,12 @@
 import Lobby
 
-/// Counts failures of one kind of request, to notice a store that can be reached and refuses all requests of this kind: a
-/// damaged page of its file, or a full disk. Times are monotonic milliseconds.
+/// Counts failures of one kind of request (logins or units). It detects a store that answers heartbeats but refuses all requests of this
+/// kind, as with a damaged page of its file or a full disk. Times are monotonic milliseconds.
 ///
-/// A store that cannot be reached fails heartbeats too, which the lobby notices by itself. So the failures between two heartbeats
-/// count once, and a failed heartbeat resets the count. After a restart of the database the node is ready at once.
+/// The lobby notices by its heartbeats if a store cannot be reached. Such a failure does not count here: a failed heartbeat resets the
+/// count, and all failures between two heartbeats count once. So the node is ready at once after a restart of the database.
 struct RefusalCount {
-  /// How many intervals between heartbeats had failures and no success, in a row.
+  /// The number of intervals between heartbeats, in a row, that had failures and no success.
   private var intervals = 0
   private var isCountedSinceHeartbeat = false
   private var lastFailure = Int64.min / 2

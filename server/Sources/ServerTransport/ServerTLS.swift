@@ -65,8 +65,8 @@ package final class ServerTLS: Sendable {
       }
       let alternatives = known.map { ((try? SocketAddress(ipAddress: $0, port: 0)) == nil ? "DNS:" : "IP:") + $0 }
       let made = try TLSCertificate.makeSelfSigned(for: "alina-server", names: alternatives, days: 3650)
-      // Write the key first, because `hasSelfSigned` looks only for the certificate. Remove a key without a certificate, left by a process
-      // that was killed between the two.
+      // Write the key first, because `hasSelfSigned` looks only for the certificate. Remove a key that a killed process left without a
+      // certificate.
       unlink(keyFile)
       for (file, content, mode) in [(keyFile, made.key, 0o600), (certificateFile, made.certificate, 0o644)] {
         try NewFile.make(file) { part in

@@ -17,7 +17,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   static let mostWaiting = 256 * 1024
   /// Milliseconds for which a slow reader may read none of the pending bytes before it is disconnected.
   static let longestWait: Int64 = 10_000
-  /// The most bytes collected before they are handed to the channel, which then counts them as pending.
+  /// The most bytes of lines that are collected before the channel gets them. Only the channel's bytes count as pending.
   static let mostAtOnce = 16 * 1024
   /// Milliseconds that a closing connection has to read the `bye`.
   static let linger: Int64 = 250

@@ -19,8 +19,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// The name of a `BatchQueue`: a lane of a shared store; or `nil` for the writing questions to an unshared store, which are batched so
-  /// that they share a commit.
+  /// The key of a `BatchQueue`: a lane of a shared store, or `nil` for all writing questions to an unshared store. One batch of these
+  /// shares a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
@@ -51,7 +51,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The monotonic times, in milliseconds, of the first and last failure of the store; `nil` while the store works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// Count the failed logins and the failed units: if a part of the database file is damaged, only these may fail.
+  /// Count the failed logins and the failed units: if a part of the database file is damaged, only one of the two kinds may fail.
   private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 

@@ -51,7 +51,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     step(context)
   }
 
-  /// If the read delivered no plain text, reads from the socket again.
+  /// If the read delivered no plain text, reads from the socket again: the next handler, which got nothing, does not ask for more.
   package func channelReadComplete(context: ChannelHandlerContext) {
     if !hasDelivered { context.read() }
     hasDelivered = false

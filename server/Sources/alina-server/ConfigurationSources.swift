@@ -39,7 +39,7 @@ enum ConfigurationSources {
   /// The origin of each setting not given as a flag: `FILE:3: listen` or `ALINA_LISTEN`.
   private static let places = Mutex<[String: String]>([:])
 
-  /// Replaces the flag at the start of an error message by the origin of its value.
+  /// Replaces the flag at the start of an error message by the place where its value was set: a line of the file, or a variable.
   static func placed(_ complaint: String) -> String {
     let flag = complaint.prefix { !" :".contains($0) }
     guard let place = places.withLock({ $0[String(flag.dropFirst(2))] }) else { return complaint }

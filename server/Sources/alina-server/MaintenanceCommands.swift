@@ -23,7 +23,7 @@ struct DataOptions: ParsableArguments {
   private var address: PGAddress? {
     get throws {
       var address = try store.map { try PGAddress($0) }
-      // No games are played through these commands, so a database that may lose acknowledged data is good enough.
+      // No games are played through these commands, so the database need not be protected against the loss of acknowledged data.
       address?.allowsLossyFailover = true
       return address
     }
@@ -142,8 +142,8 @@ struct Forget: ParsableCommand {
     guard case .change(.changed) = try store.answer(.change(.name(name), .forget)) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    // The nodes of a running server compare their memory with the store. So they close the forgotten player's connections, and use the new
-    // name in new matches.
+    // This command has changed the store without the running server's nodes. They now compare their memory with the store: then they close
+    // the forgotten player's connections, and use the new name in new matches.
     try store.requestComparison()
     print("forgot \(name)")
   }

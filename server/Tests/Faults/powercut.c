@@ -1,9 +1,9 @@
 // Simulates a disk that loses power, fails or fills up; preloaded (LD_PRELOAD) into a server.
 //
-// Every write to a database file below POWERCUT_DIR is kept in memory until fdatasync makes it durable. At write number POWERCUT_AFTER
-// the power is cut: the durable content and a random subset of the pending writes (the last one torn at a sector) are written to
-// POWERCUT_DIR/cut, and the process exits. POWERCUT_EIO=n fails sync n of a log with EIO, POWERCUT_ENOSPC=n fails write n to a log and
-// the next four with ENOSPC; while a file POWERCUT_DIR/full exists, every write to a log fails with ENOSPC.
+// Every write to a database file below POWERCUT_DIR is kept in memory until fdatasync makes it durable. At write number POWERCUT_AFTER the
+// power is cut: the durable content and a random subset of the pending writes (the last one torn at a sector) are written to
+// POWERCUT_DIR/cut, and the process exits. POWERCUT_EIO=n fails sync n of a database's log (its -wal file) with EIO. POWERCUT_ENOSPC=n
+// fails write n to a log and the next four with ENOSPC. While a file POWERCUT_DIR/full exists, every write to a log fails with ENOSPC.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ __attribute__((constructor)) static void begin(void) {
   state = (uint64_t)number("POWERCUT_SEED");
 }
 
-// Returns the database file of a descriptor, or NULL; shared memory is not counted as disk.
+// Returns the database file of a descriptor, or NULL for other files. The -shm file is shared memory, so no power cut tears it.
 static struct file *find(int fd) {
   if (!folder || fd < 0 || fd >= FDS) return NULL;
   if (fileOf[fd]) return &files[fileOf[fd] - 1];

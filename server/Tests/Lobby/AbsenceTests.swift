@@ -274,7 +274,7 @@ import TicTacToe
     var world = try SteppedNodes(3)
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    // The device connects before the match begins, so the node does not announce the match to it.
+    // Bob's other device connects before the match begins, so node 2 does not announce the match to it.
     _ = world[2].login("", token: token)
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")

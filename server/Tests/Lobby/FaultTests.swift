@@ -56,7 +56,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  /// In the mood `mute` the move is stored, in the mood `deaf` it is lost. In both moods its outcome is unknown.
+  /// The store stores the move in the mood `mute` and loses it in the mood `deaf`. In both moods it does not say which.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
     mood: SteppedLobby.Store
@@ -67,7 +67,7 @@ import TicTacToe
     world.isSilent = true
     world.said = []
     world.move(x, m, 0, "b2")
-    // The opponent's command waits behind the move, and is answered, too.
+    // The opponent's command waits behind the move, and is refused as busy together with the move.
     world.type(o, #"{"t":"resign","id":"q","m":"\#(m)","mid":"q"}"#)
     #expect(world.said.isEmpty, "the move is not refused at once, as most outcomes are known within milliseconds")
     world.wait(5000)
@@ -140,7 +140,7 @@ import TicTacToe
       resume = try #require(world.field("resume", of: last, in: "welcome"))
     }
     #expect(try world.state(m).seq < 100)
-    // The player is present, so no win can be claimed now or later.
+    // O has come back after each absence, so X cannot claim the win, now or later.
     world.wait(120_000)
     world.type(x, #"{"t":"claim","id":"c","m":"\#(m)","mid":"c"}"#)
     #expect(world.heardAny(x, "your opponent is connected"))

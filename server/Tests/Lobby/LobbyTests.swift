@@ -337,7 +337,7 @@ import TicTacToe
     let token = try #require(world.field("resume", of: first, in: "welcome"))
     let second = world.login("", resume: token)
     #expect(world.closed[first] == .replaced)
-    // The new token is unused. So the old token still works, because the answer with the new one may have been lost.
+    // The client has not used the new token, as if the answer with it had been lost. So the old token still works.
     let third = world.login("", resume: token)
     #expect(world.heardAny(third, #""t":"welcome""#))
     world.wait(1)

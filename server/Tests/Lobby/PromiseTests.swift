@@ -24,7 +24,7 @@ import TicTacToe
     world.wait(41_000)
     let looks = world.ticks
     world.wait(60_000)
-    // The queue and the heartbeat wake the lobby once a second, comparisons every two seconds, and cleaning once a minute.
+    // In a minute the queue and the heartbeat wake the lobby 60 times each, comparisons 30 times, and cleaning once.
     #expect(world.ticks - looks < 200)
     world.wait(600_000)
     #expect(try world.stored(m).phase == .over, "the clock has ended the match")

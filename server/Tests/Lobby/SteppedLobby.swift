@@ -27,7 +27,7 @@ struct SteppedLobby {
   var said: [(connection: Int, line: String)] = []
   var closed: [Int: ByeCode] = [:]
   var now: Int64 = 1_000_000
-  /// The wall clock's lead over the monotonic clock.
+  /// By how many milliseconds the wall clock is ahead of the monotonic clock.
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
   /// The results of administrators' orders; `nil` if the store failed.
   var orderCompleted: [UInt64: Bool?] = [:]
@@ -168,7 +168,7 @@ struct SteppedLobby {
     for input in delivered { step(input) }
   }
 
-  /// Advances time.
+  /// Advances time; wakes the lobby at each time at which a timer is due, and at the end.
   mutating func wait(_ milliseconds: Int64) {
     let end = now + milliseconds
     while let due = lobby.nextDue, due <= end { wake(at: due) }

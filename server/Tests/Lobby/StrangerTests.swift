@@ -37,7 +37,7 @@ import TicTacToe
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
     #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
-    // The limit of matches also holds if a rematch of a finished match is accepted.
+    // A rematch counts as well: players who are in as many matches as allowed cannot accept one.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
     world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
     for id in players { world.type(id, terms("more")) }
@@ -45,7 +45,7 @@ import TicTacToe
     for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
     #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
     #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
-    // The limit also holds if the rematch was offered before the player reached it.
+    // Cleo offers Dan a rematch. Then she reaches the limit in matches with Eve, so Dan cannot accept.
     let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
     for id in asked[..<2] { world.type(id, terms("first")) }
     let m = try #require(world.field("m", of: asked[0], in: "paired"))

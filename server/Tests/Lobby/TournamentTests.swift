@@ -171,7 +171,7 @@ import TicTacToe
       }
     }
     let late = enter(&world, "Late", code)
-    // The refusal is one line, for a program and for a person who types the command.
+    // The server refuses with a single line, first a program's request, then the command `enter` that a person types.
     for _ in 0..<2 {
       let refusals = world.heard(late).filter { $0.contains(#""t":"err""#) }
       #expect(refusals.count == 1)
@@ -330,7 +330,7 @@ import TicTacToe
     world.type(ann, order("pause", code))
     let answer = try #require(world.late.first)
     (world.late, world.isSlow) = ([], false)
-    // At another node the player leaves; this node reads the table before it hears the answer.
+    // The player leaves at another node. This node reads the table before the delayed answer to `pause` arrives.
     _ = try world.store.answer(.changeTournament(code, .status(account: account, .left)))
     world.wait(3000)
     world.step(answer)
@@ -345,7 +345,7 @@ import TicTacToe
     let bob = enter(&world, "Bob", code), ann = enter(&world, "Ann", code)
     let account = try #require(world.lobby.account(of: ConnectionID(bob))?.id)
     world.wait(3000)
-    // At another node Bob leaves. The answer to Ann's order brings the table, which the followers have not been told yet.
+    // Bob leaves at another node. The answer to Ann's order contains the new table before this node has sent Bob's row to the followers.
     _ = try world.store.answer(.changeTournament(code, .status(account: account, .left)))
     world.type(ann, order("pause", code))
     let late = world.login("Late", caps: Self.caps)

@@ -19,7 +19,7 @@ enum ClusterFault: Hashable {
   case slowDatabase, stalledDatabase, brokenDatabase
   /// A node is suspended for 0.5 to 2.5 s.
   case pause
-  /// For two seconds the database ends every session that is in a transaction.
+  /// Eight times, 50 ms apart, the database ends every session of a node that is not idle.
   case endSessions
   /// The database's clock is set forward or back by this many milliseconds while a node is killed.
   case setClock(Int)
@@ -57,7 +57,7 @@ final class ClusterFaultRun {
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
-  /// The live matches, with their progress, when the fault struck; of a fault that strikes several times, at its last stroke.
+  /// The live matches and their progress at the time of the fault; for a fault that strikes several times, at its last stroke.
   private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
@@ -182,7 +182,7 @@ final class ClusterFaultRun {
   func finish() async throws {
     try await crowd.playOn(8)
     crowd.leave()
-    // A node that was cut off has opened new database sessions. The database must have ended the node's old sessions.
+    // Each node has 13 database sessions (see `PostgresStore`). A node that was cut off has opened new ones; its old ones must have ended.
     let most = Int64(13 * cluster.nodes.count)
     var sessions: Int64 = .max
     for _ in 0..<60 where sessions > most {

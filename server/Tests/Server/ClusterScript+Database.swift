@@ -10,7 +10,8 @@ import Testing
 
 /// Additions for the server's tests.
 extension ClusterScript {
-  /// Starts the server under test. Its limits allow for many players from one address: only 127.0.0.1 is not limited by address.
+  /// Starts the server under test. With `namespaces` the nodes see all players at one address other than 127.0.0.1, to which the limits by
+  /// address apply. So the flags allow for many players from one address.
   convenience init(
     namespaces: Bool = false, environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
   ) throws {

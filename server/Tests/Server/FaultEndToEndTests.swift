@@ -49,8 +49,8 @@ final class ServerChild {
 
   private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
 
-  /// Starts the server without pages and with high rate limits; with `bare`, with the given arguments alone. `shell` is a shell command
-  /// that contains `"$0" "$@"`.
+  /// Starts the server on the test's port and data, with high rate limits, and with pages only if `pages`; if `bare`, without pages and
+  /// with `arguments` alone. `shell` is a shell command that runs the server as `"$0" "$@"`.
   func start(
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
     shell: String? = nil
@@ -303,7 +303,8 @@ final class Crowd {
 
   @Test(.needs("prlimit")) func `a backup or an export to a full disk ends with one line, and leaves no file`() throws {
     let folder = TemporaryFolder()
-    // Makes the archive larger than what a command writes to open the database.
+    // Makes the archive larger than the files that a command writes to open the database, so that the limit of 200,000 bytes stops only the
+    // archive.
     try SQLiteStore.make(folder.path + "/data/matches.sqlite") { store in
       try store.add((1...4000).map { someAccount($0, "p\($0)") })
     }

@@ -167,7 +167,7 @@ import TicTacToe
       if let promise { self.promise = promise }
     }
 
-    /// Writes zeros as long as the unread bytes, so that these bytes count as written but not flushed.
+    /// Writes as many zeros as bytes are unread. The channel counts them as pending, because they are not flushed.
     func flush(context: ChannelHandlerContext) {
       context.write(wrapOutboundOut(ByteBuffer(repeating: 0, count: left)), promise: nil)
     }

@@ -178,7 +178,7 @@ import TicTacToe
       #expect(peer.isAtEnd, "a connection whose header is missing, invalid or late is closed")
     }
     try await server.stop()
-    // Without trusted networks the header is read as an ordinary line, which is no message.
+    // Without trusted proxies the server reads the header as a line of the protocol, and does not know its type.
     let plain = try await TestServer()
     let peer = try RawPeer(plain.port)
     peer.send(headers[0])

@@ -72,7 +72,7 @@ import TicTacToe
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: lobby)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Both players of the second match stay connected, because the store would also have to store a disconnect.
+    // Both players of the second match stay connected: a disconnect would be a change, which the stalled store could not store.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     defer { withExtendedLifetime(o2) {} }
     let reader = try RawPeer(server.port)

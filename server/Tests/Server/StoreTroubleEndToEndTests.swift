@@ -228,7 +228,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     let peer = try RawPeer(server.port)
     peer.type(#"{"t":"hello","v":[1]}"#)
-    // The login waits a second for the lock; before it at most one other write of the server waits a second, too.
+    // The login fails after waiting a second for the lock. At most one other write of the server, of a second as well, comes before it.
     #expect(try peer.wait(#""t":"bye""#, within: 10).contains("restart"))
     #expect(try await !server.host.reachesStore())
     try other.execute("ROLLBACK")

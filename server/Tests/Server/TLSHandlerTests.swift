@@ -172,7 +172,7 @@ private final class Below: ChannelOutboundHandler {
     try take(bytes)
     #expect(above.said == "good\n" && above.happened == ["error", "inactive"])
     #expect(try sent().first == 0x17, "the alert is sent encrypted")
-    // Later bytes are ignored.
+    // Input after the corrupt record is ignored.
     channel.pipeline.fireChannelRead(ByteBuffer(string: "more"))
     #expect(above.happened == ["error", "inactive"])
   }

@@ -31,7 +31,7 @@ import Testing
     let sender = Thread { for _ in 0..<count { flood.sendRaw(bytes) } }
     sender.start()
     while server.host.unhandledLines <= LobbyHost.mostUnhandled { await Task.yield() }
-    // The event loop takes a turn or more for each answer. A connection that did not stop reading would read more lines in each turn.
+    // Each answer takes the event loop at least a turn. In each of these turns a connection that had not stopped reading would read more.
     for i in 0..<500 {
       other.type(#"{"t":"ping","ts":\#(i)}"#)
       try other.wait(#""t":"pong""#)
@@ -87,7 +87,7 @@ import Testing
     ]
     let (full, other) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = descriptor == STDOUT_FILENO ? (full, other) : (other, full)
-    // Fills the pipe before the server starts.
+    // Fills the pipe of standard output, or of standard error, before the server starts.
     let end = full.fileHandleForWriting.fileDescriptor
     _ = fcntl(end, F_SETFL, O_NONBLOCK)
     while write(end, [0x2E], 1) > 0 {}

@@ -11,7 +11,7 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import ServerTransport
 
-/// The transports for tests that take seconds: TCP alone in `./test`.
+/// The values of `web` (whether to use WebSockets) for tests that take seconds: `./test` runs them over TCP alone.
 private let slowTransports = runsAll ? [false, true] : [false]
 
 /// Tests of slow, silent, hostile and broken peers over real sockets (TCP and WebSocket), which must not affect other connections.
@@ -182,7 +182,8 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
-    // The answers to 240 `help`, of about 600 bytes each, exceed 64 KiB and the kernel's buffers, but not 256 KiB.
+    // The answers to 240 `help`, of about 600 bytes each, fill the kernel's buffers and exceed 64 KiB, above which the server drops chat.
+    // They do not exceed 256 KiB, above which it disconnects a reader.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
     // Once X sees O's chat line and the queue has the spectator's seek, the server has read all earlier lines of both.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)

@@ -5,7 +5,7 @@ import ServerTestSupport
 @testable import Lobby
 @testable import MatchStore
 
-/// The store of a soak, and the clocks that the simulation sets.
+/// The store of a soak test (`SoakTests`), and the clocks that the simulation sets.
 struct RealStore: Sendable {
   let store: any MatchStore
   let clock: TestClock

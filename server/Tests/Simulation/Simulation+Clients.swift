@@ -116,7 +116,7 @@ extension Simulation {
     let live = clients[i].model.matches.values.filter { $0.state.phase == .live && $0.you != nil }.sorted {
       $0.state.id < $1.state.id
     }
-    // On average a player leaves at one of thirty calls without a match, or at one of three hundred calls in a match.
+    // Without a match a player leaves at one of thirty calls of `think` on average, in a match at one of three hundred.
     if options.absences, !isCalm, random.below(live.isEmpty ? 30 : 300) == 0 { return leave(i) }
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
     if !isCalm { return idle(i) }

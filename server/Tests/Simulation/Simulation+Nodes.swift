@@ -53,7 +53,7 @@ extension Simulation {
     down(i)
   }
 
-  /// Suspends a process for a time shorter or longer than a node's lease.
+  /// Suspends a process for 0.5 to 9.5 s. After 3 s without a heartbeat the other nodes consider the node dead.
   mutating func stopForLong(_ i: Int) {
     count("stop")
     nodes[i].stopsAtCommit = false
@@ -86,8 +86,8 @@ extension Simulation {
     healSometime()
   }
 
-  /// Schedules the end of all faults: always in a soak, as the next fault may be hours away, otherwise in three of four cases.
-  /// A fault without a scheduled end lasts until the end that a later fault schedules.
+  /// Schedules the end of all faults: always with `absences`, as the next fault may then be hours away, otherwise in three of four cases. A
+  /// fault without a scheduled end lasts until the end that a later fault schedules.
   private mutating func healSometime() {
     if options.absences || random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }

@@ -56,7 +56,7 @@ extension Simulation {
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // A statement of a dead node is lost here, or handled below without an answer to any node.
+    // If the node that sent the batch has ended, the batch is lost here, or stored below without an answer.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {

@@ -23,7 +23,7 @@ struct Watch {
     static func < (a: Follower, b: Follower) -> Bool { (a.i, a.m) < (b.i, b.m) }
   }
 
-  /// The time since which all nodes have been well.
+  /// The time since which all nodes have been well (`Node.wellSince`).
   var quietSince: Int64 = .max
   var bans: [Ban] = []
   /// For each node that lacks events of a match it follows: the length of the match's stored log, and since when events are missing.
@@ -51,7 +51,7 @@ extension Simulation {
   /// Milliseconds within which a node without its store disconnects its players: three seconds of waiting, checked every second.
   private static let sentAway: Int64 = 5000
 
-  /// Checks all conditions.
+  /// Checks every condition of `Watch`.
   mutating func look() {
     for i in nodes.indices {
       let isWell = nodes[i].lobby?.isReady == true && !isStopped(i) && nodes[i].backlog.isEmpty && !cannotReachStore(i)

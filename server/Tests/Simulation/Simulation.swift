@@ -31,7 +31,7 @@ struct Simulation {
     /// Whether no notification is lost.
     var notificationsArrive = false
     var lobby = LobbyConfiguration()
-    /// The store of a soak, instead of one in memory.
+    /// The store of a soak test (`SoakTests`), instead of one in memory.
     var real: RealStore?
     /// Whether players leave for minutes, hours or days, and then start their program again. Faults are rare in this mode.
     var absences = false
@@ -68,7 +68,7 @@ struct Simulation {
     case toClient(Int, ConnectionID, [UInt8])
     case hangUp(Int, ConnectionID)
     case serverHears(ConnectionID)
-    /// Checks all conditions.
+    /// Calls `look`, which checks every condition of `Watch`.
     case look
     // An action with `life` is dropped if the node has restarted since.
     case tick(Int, number: Int, life: Int)
@@ -128,7 +128,7 @@ struct Simulation {
     var isCutFromStore = false
     /// The time at which the node's process started.
     var startedAt: Int64 = 0
-    /// The time since which the node has been well.
+    /// The time since which the node has been well: running, ready for players and connected to the store.
     var wellSince: Int64 = .max
     /// The start of the period in which the node was well before its last trouble.
     var wasWellSince: Int64 = .max
@@ -350,7 +350,7 @@ struct Simulation {
     guard let effects = nodes[i].lobby?.reduce(input, now: moment) else { return }
     for effect in effects { carryOut(effect, at: i) }
     guard let lobby = nodes[i].lobby else { return }
-    // With 512 clients one check takes milliseconds.
+    // With 512 clients a check takes milliseconds: with 100 clients or more, check after every hundredth input.
     reductions += 1
     if clients.count < 100 || reductions % 100 == 0 {
       for wrong in lobby.checkInvariants() { checker.faults.append("\(nodes[i].name): \(wrong)") }

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The results of some seeds.
+/// The faults and the counts of events in the worlds of some seeds.
 private struct Results: Sendable {
   var faults: [String] = []
   var tally: [String: Int] = [:]

@@ -115,7 +115,7 @@ final class Bench {
     try change(m) { $0.ended = time }
   }
 
-  /// Cleans until nothing is left to clean; returns the number of slices.
+  /// Cleans until nothing is left to clean; returns the number of calls.
   @discardableResult
   func clean(guests: Int = 1000, keys: Int64 = 600_000, lives: Lifetimes = Bench.lives) throws -> Int {
     let question = StoreQuestion.clean(guests: guests, keys: keys, lives: lives)

@@ -44,7 +44,7 @@ import TicTacToe
     ] as [StoreQuestion] { _ = try bench.store.answer(question) }
   }
 
-  /// PostgreSQL plans a statement again when one of its tables was altered, and at other times of its choosing.
+  /// `isPlannedAgain`: PostgreSQL plans a statement again when one of its tables was altered, and at other times of its choosing.
   @Test(arguments: [false, true]) func `the rows read for one player do not grow with the database`(
     isPlannedAgain: Bool
   ) throws {
@@ -73,7 +73,7 @@ import TicTacToe
       "used_key SELECT n, 'k' || n, n, 'p', n",
       "report (at, account, match_id, text) SELECT n, n, n, 't'",
     ] {
-      // Because of the flush the statistics count the rows read by this statement before its answer comes.
+      // The flush adds the rows that this statement reads to the statistics now, so that `before` contains them.
       try bench.sql(
         """
         WITH filled AS (INSERT INTO \(filling) FROM generate_series(100000, 104999) AS n)

@@ -403,7 +403,7 @@ extension StoreArchive {
     struct Stop: Error {}
     #expect(throws: Stop.self) { try StoreArchive.lines(of: path)({ _ in throw Stop() }) }
     #expect { try StoreArchive.lines(of: path + "?")({ _ in }) } throws: { "\($0)".contains("No such file") }
-    // Imports an archive that is longer than one piece.
+    // Imports an archive of more than 100 records, which is stored in several pieces.
     let store = MemoryStore()
     try store.add((1...250).map { someAccount($0 * 2 + 1, "player \($0)") })
     var archive: [Substring] = []
@@ -449,7 +449,7 @@ extension StoreArchive {
         "\($0)".contains("the archive is incomplete")
       }
     }
-    // An archive of version 1 has no last line that marks its end. In these archives a match, or an account, occurs twice.
+    // An archive of version 1 has no last line that marks its end. Here an account, and then a match, occurs twice in such an archive.
     let old = [Substring(text.split(separator: "\n")[0].replacing("2", with: "1"))] + lines[1..<(lines.count - 1)]
     for i in [1, 3] {
       let other = try Bench(kind)
@@ -464,7 +464,7 @@ extension StoreArchive {
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
     #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
-    // The number of a guest who is not in the archive occurs in its matches, and so is not used again.
+    // New accounts get numbers above all numbers in the archive, also above that of the guest, who occurs only in matches.
     #expect(try bench.guest("x").profile.account.id > 3)
     #expect(try bench.adoptOrphans().map(\.match.record.id) == [live.id])
   }

@@ -39,7 +39,7 @@ enum SQLiteTestBed {
 }
 
 extension SQLiteStore {
-  /// Abandons the file as after a failed sync: an error after which its state cannot be trusted.
+  /// Makes the store close the file, as after a failed sync, by an error after which the file's state cannot be trusted.
   func abandon() throws {
     let error = #expect(throws: StoreError.self) {
       try writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }

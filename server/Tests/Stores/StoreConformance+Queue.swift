@@ -63,7 +63,7 @@ extension StoreConformance {
       (bench.ticket("t3", bob.id, session: "s2", key: "k3", since: 30), true),
       (bench.ticket("t4", 99_999, session: "s4"), false),
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 40), false),
-      // Each of these tickets replaces the ticket before it: by its number, by its key, or by its session.
+      // `t5` is repeated. `t6` replaces `t5` by its key, and `t7` replaces `t6` by its session. `t8` replaces no ticket.
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 50), false),
       (bench.ticket("t6", bob.id, session: "s3", key: "k5", since: 60), false),
       (bench.ticket("t7", bob.id, session: "s3", since: 70), false),

@@ -95,7 +95,7 @@ import TicTacToe
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // The slower node may also get conflicts at later places of the log.
+        // A node that comes second here may come second at later places of the log, too.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -104,7 +104,7 @@ import TicTacToe
           } else if verdict != .conflict(.log(m)) {
             Issue.record("\(verdict)")
           } else if let length = try? views[i].match(m)?.length, length <= after {
-            // The log does not reach this place yet: the faster node must first fill the place before.
+            // No node has appended at this place yet: try again.
             continue
           }
           break

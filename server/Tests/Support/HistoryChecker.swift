@@ -16,11 +16,9 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// The acknowledged commands.
   package var acknowledged: Set<Acknowledged> = []
   /// The hash that clients saw at each place of each log. Two different hashes for the same place are a fault.
   package var seen: [MatchID: [Int: String]] = [:]
-  /// The faults found.
   package var faults: [String] = []
 
   package init() {}
@@ -99,7 +97,8 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// Checks that each player's ratings form a chain from match to match, as an account plays one rated match at a time.
+  /// Checks that each rated match of an account begins with the rating that the account's previous match left: an account plays one rated
+  /// match at a time.
   ///
   /// - Parameter ends: The matches in the order of their ends, if the store's clock is not reliable.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {

@@ -4,13 +4,13 @@ import PostgresStore
 import Synchronization
 import TestSupport
 
-/// A PostgreSQL server for tests, run by `scripts/postgres`: started by the first test that needs it, ended with this process (the
-/// script ends with its standard input).
+/// A PostgreSQL server for tests, run by `scripts/postgres`. The first test that needs it starts it. It ends with this process, because the
+/// script ends when its standard input closes.
 package final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under `lock`
   /// The server shared by all suites; each test uses a schema of its own.
   package static let shared = PostgresTestBed()
 
-  /// The URL; empty if it did not start.
+  /// The server's URL; empty if the server did not start.
   package private(set) var url = ""
   private let script: Child?
   private let lock = NSLock()
@@ -30,7 +30,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     _ = try? script?.wait()
   }
 
-  /// The server's port on 127.0.0.1; empty if it did not start.
+  /// The server's port on 127.0.0.1; empty if the server did not start.
   package var port: String { url.split(separator: ":").last?.split(separator: "/").first.map(String.init) ?? "" }
 
   /// Gives the script the order `kill`, `start`, `stop` or `cont`, and returns when the script has carried it out.
