@@ -14,7 +14,7 @@ struct BatchReadSet {
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
-  /// The tournaments in which a game begins, and the entrants whose game begins or ends.
+  /// `tournaments`: those in which a game begins. `entrants`: the players whose tournament game begins or ends.
   var tournaments: Set<String> = []
   var entrants: Set<EntrantKey> = []
 

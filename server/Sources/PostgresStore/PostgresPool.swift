@@ -65,8 +65,8 @@ final class PostgresPool: Sendable {
       (self.connection, self.deadline) = (connection, deadline)
     }
 
-    /// Returns the rows of the calls: prefetched, or if any is missing, from a round trip. Throws only `.failed`, since nothing is
-    /// committed yet.
+    /// Returns the rows of the calls. If the rows of any call are not prefetched, makes a round trip for all calls. Throws only `.failed`,
+    /// since nothing is committed yet.
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
       let known = calls.compactMap { foreseen.removeValue(forKey: $0) }
       if known.count == calls.count { return known }

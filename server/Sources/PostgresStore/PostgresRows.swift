@@ -127,8 +127,8 @@ enum PostgresRows {
     return nodes.count > 1 ? Set(nodes).sorted() : nodes
   }
 
-  /// The matches in the rows `records`, with logs from the rows `events`, which are sorted by `seq`. A log stops at a gap, so that its
-  /// length differs from the stored number of events; O(rows).
+  /// The matches in the rows `records`, with logs from the rows `events`, which are sorted by `seq`. A log is cut at the first missing
+  /// `seq`; then its length differs from the stored number of events. O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [[UInt8]]] = [:]
     for row in events {

@@ -383,8 +383,8 @@ package final class SQLiteStore: MatchStore {
       try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
-        // Copy the old WAL into the old database first, so that the database is whole if a crash interrupts the moves. A damaged database
-        // keeps its WAL.
+        // Copy the old WAL into the old database first, so that the database is whole if a crash interrupts the moving of the files. A
+        // damaged database keeps its WAL.
         _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)

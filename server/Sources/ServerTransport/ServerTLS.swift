@@ -26,7 +26,7 @@ package final class ServerTLS: Sendable {
 
   /// The earliest time at which a certificate of the chain expires, in seconds since 1970.
   package var expires: Int { current.withLock { $0.expires } }
-  /// Whether the last `reload` was refused.
+  /// Whether the last `reload` kept the old certificate, because the files were unusable.
   package var isRefused: Bool { refused.withLock { $0 } }
 
   /// Reads the files again and logs the result; keeps the old certificate if they are unusable.

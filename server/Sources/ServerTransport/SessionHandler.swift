@@ -41,7 +41,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   /// The longest round trip, in milliseconds, that is not charged to a client's clock: the kernel's measurement of the network, plus
   /// `answerTime`. There is no limit until the kernel has measured.
   private var longestTrip = Int.max
-  /// The value of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
+  /// The value of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. A round trip between continents
+  /// takes less than 200 ms.
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20
@@ -232,7 +233,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   func tick(now: Int64) {
     guard let context, !isEnding else { return }
     if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
-    // While reading is paused, the time limits for a silent client do not apply.
+    // While reading is paused, the server does not read what the client sends. So the time limits for a silent client do not apply.
     guard !isPaused else { return }
     var wrote = false
     var ending: (ByeCode, String)?
@@ -300,7 +301,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
     if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
-    // This task runs after the reads that other connections make in this turn of the loop.
+    // This task runs after the reads that other connections make in this turn of the loop, and passes on their inputs as well.
     loop.execute {
       let arrivals = self.arrivals
       // Make a new array, since the lobby's thread reads the old one.
@@ -329,7 +330,7 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
       let now = Moment.currentMonotonic
       for handler in self.handlers[self.next].values { handler.tick(now: now) }
       self.next = (self.next + 1) % ConnectionSweep.slices
-      // A connection that resumes may add itself to `paused` at once.
+      // Empty `paused` first, because a connection that resumes may add itself to it again at once.
       let paused = self.paused
       self.paused = []
       let stillPaused = paused.filter { !$0.readOn() }

@@ -19,8 +19,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// The key of a `BatchQueue`: a lane of a shared store, or `nil` for all writing questions to an unshared store. One batch of these
-  /// shares a commit.
+  /// The key of a `BatchQueue`: a lane of a shared store, or `nil` for all writing questions to an unshared store, which share a
+  /// batch and so a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
@@ -37,7 +37,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
 
-  /// The most questions without a lane that a shared store answers at the same time.
+  /// The most questions outside of lanes that a shared store answers at the same time. (A lane is a kind of question answered in batches.)
   private static let mostAtOnce = 4
   private static let mostTogether = 256
 

@@ -190,7 +190,7 @@ struct ServeOptions: ParsableArguments {
     result.threads = try limits.threads.checked("threads", 1...64)
     result.keepDays = try storage.keepDays?.checked("keep-days", 1...36_500)
     var files = rlimit()
-    // Shells and systemd start with a low soft limit, which a process may raise to the hard limit.
+    // Shells and systemd start a process with a low soft limit of open files, which the process may raise to the hard limit.
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     files.rlim_cur = files.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)

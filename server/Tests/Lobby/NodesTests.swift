@@ -181,7 +181,7 @@ import TicTacToe
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
-      // Takes back the change of the accounts: a standby that is promoted may not have received it.
+      // Undoes the change of the accounts, as if a standby that had not received it had been promoted.
       if round == 1 { world.store.overwrite(before) }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)

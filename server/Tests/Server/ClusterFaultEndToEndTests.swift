@@ -6,7 +6,7 @@ import Testing
 @testable import Lobby
 @testable import MatchStore
 
-/// `./test` runs this suite apart from the suites of libraries: those use both cores, and games would not progress beside them.
+/// `./test` runs this suite apart from the suites of libraries. Those use both cores, so the games would not progress beside them.
 @Suite(.serialized) struct ClusterFaultEndToEndTests {
   @Test
   func

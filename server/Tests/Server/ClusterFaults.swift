@@ -19,7 +19,7 @@ enum ClusterFault: Hashable {
   case slowDatabase, stalledDatabase, brokenDatabase
   /// A node is suspended for 0.5 to 2.5 s.
   case pause
-  /// Eight times, 50 ms apart, the database ends every session of a node that is not idle.
+  /// Eight times, 50 ms apart, every database session of the nodes that is in a statement or a transaction is ended.
   case endSessions
   /// The database's clock is set forward or back by this many milliseconds while a node is killed.
   case setClock(Int)

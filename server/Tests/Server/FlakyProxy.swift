@@ -8,11 +8,11 @@ import TicTacToe
 /// A TCP proxy that simulates a bad network: it delays, splits, stalls and breaks connections.
 final class FlakyProxy: @unchecked Sendable {  // state is confined to one event loop
   struct Weather: Sendable {
-    /// The least delay of a piece in milliseconds.
+    /// The least delay, in milliseconds, of each piece of the bytes that the proxy passes on.
     var least = 0
     /// The largest additional random delay in milliseconds.
     var delay = 40
-    /// One piece in this many ends its connection, after a stall of up to a second; 0 for none.
+    /// One in this many pieces ends its connection, after a stall of up to a second; 0 for none.
     var lossOneIn = 150
 
     /// No delays or losses.

@@ -15,7 +15,7 @@ import TicTacToe
 @Suite(.serialized) struct PostgresEndToEndTests {
   private func faults(_ crowd: Crowd, _ url: String) throws -> [String] {
     var address = try PGAddress(url)
-    // A promoted standby has no standby of its own, which the store accepts only with this setting.
+    // A promoted standby has no standby of its own. The store accepts such a database only with this setting.
     address.allowsLossyFailover = true
     let store = try PostgresStore(address)
     defer { store.close() }

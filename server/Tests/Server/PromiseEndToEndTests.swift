@@ -80,7 +80,7 @@ import TicTacToe
     store.isHeld.withLock { $0 = true }
     x.move(m, 0, "b2")
     store.waitUntilHeld()
-    // Waits until the move has waited for `maxWait`. The store then accepts no further change until the move is stored.
+    // Waits until the move has waited for `maxWait`. From then on the lobby refuses all changes until the move is stored.
     while try await !server.host.inspect({ $0.isBusy(at: Moment.current.monotonic) }) { await Task.yield() }
     for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
       reader.type(#"{"id":"q\#(i)",\#(command)}"#)

@@ -107,7 +107,7 @@ final class RawPeer {
     }
   }
 
-  /// Reads until a line contains a text, answering heartbeats; fails the test if none does.
+  /// Reads until a line contains a text, answering heartbeats; fails the test if no line does.
   @discardableResult func wait(
     _ text: String, within seconds: Double = 10, location: SourceLocation = #_sourceLocation
   ) throws -> String {

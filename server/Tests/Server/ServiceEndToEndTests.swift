@@ -179,7 +179,7 @@ import Testing
     let version = try run("--version")
     #expect(version.code == 0 && version.said.contains("."))
     let serving = try run("--memory --listen 127.0.0.1:0 --no-page --no-admin")
-    // A sanitizer reports the missing /proc in lines of its own.
+    // Leaves out the lines in which a sanitizer reports the missing /proc.
     let said = serving.said.split(separator: "\n").drop { $0.hasPrefix("==") }.joined(separator: "\n")
     #expect(serving.code == 1 && said.hasPrefix("alina-server: /proc is not mounted"), "\(serving)")
   }

@@ -87,14 +87,14 @@ extension Simulation {
       if case .pong = parsed.message { continue }
       clients[i].upAt = max(clients[i].upAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 600 : 40)))
       queue.set(.toServer(id, parsed), at: clients[i].upAt)
-      // A copy of the command may still arrive on the closed connection; the client may send the command again later.
+      // If the connection ends, this copy of the command may still arrive, and the client may send the command again later.
     }
     if output.close { lose(i) }
   }
 
   mutating func think(_ i: Int) {
     guard let id = clients[i].connection else { return }
-    // In the final phase clients without a move to make act rarely; otherwise they would take half of the run's time.
+    // In the final phase, without faults, clients that have no move to make act rarely; otherwise they would take half of the run's time.
     let plays = clients[i].model.matches.values.contains { $0.canMove && $0.state.phase == .live }
     let within = isCalm ? plays ? 300 : 3000 : options.absences ? 5000 : 1500
     queue.set(.think(i), at: now + 50 + Int64(random.below(within)))

@@ -116,7 +116,7 @@ extension Simulation {
     }
   }
 
-  /// Sets the wall clocks by seconds or hours.
+  /// Sets all wall clocks ahead or back by seconds or hours.
   private mutating func setClock() {
     count("clock set")
     let most = random.below(2) == 0 ? 20_000 : 7_200_000

@@ -244,7 +244,7 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // Allows 3 s more for the round trip, the slack of a deadline, another node's wait, and the store's time.
+      // Allows 3 s more for the round trip, for a node's wait between a deadline and its verdict (`flagDelay`), and for the store's time.
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

@@ -43,7 +43,7 @@ struct Simulation {
     var pace: Double?
     /// Called at the end of each virtual day to show progress, because a day can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
-    // Each of the next five properties is a part of the design. A test switches one off, to show that the checks detect this.
+    // Each of the next five properties is a part of the design. A test switches one off, to show that the checks detect its absence.
 
     /// Whether the store checks the length of a log.
     var checksLength = true

@@ -20,7 +20,8 @@ private struct Results: Sendable {
 }
 
 @Suite struct SimulationTests {
-  /// The seeds of this run: as many as the variable NAME + "S" says, or the mode's default; the variable NAME selects a single one.
+  /// The seeds of this run: as many as the variable NAME + "S" says, or else `quick` or `all`, by the mode of `./test`. The variable NAME
+  /// selects a single seed.
   private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
     let one = UInt64(amount(name, quick: 0, all: 0))
     return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))

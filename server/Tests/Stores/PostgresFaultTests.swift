@@ -29,7 +29,7 @@ import TicTacToe
             return move(m, after: length, "\(index)")
           }
           var scored = units
-          // Half of the batches also change the accounts, in random order.
+          // Half of the batches also change the accounts, each batch in another random order of the accounts.
           if Bool.random(), !scored.isEmpty {
             scored[0].scores = players.shuffled(using: &random).map {
               var score = AccountScore(account: $0.id)

@@ -36,7 +36,8 @@ import Testing
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE query LIKE 'LISTEN %_bob%' OR pid IN (SELECT pid FROM pg_stat_activity WHERE query = 'SELECT 1')
       """
-    // An idle connection tests the database with `SELECT 1`, so connections whose last query was `SELECT 1` are ended, too.
+    // The listening connection may have tested the database with `SELECT 1`. So the connections whose last query was `SELECT 1` are ended,
+    // too.
     #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
     #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
     a.publish([("bob", "again")])

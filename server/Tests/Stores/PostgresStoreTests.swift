@@ -414,7 +414,7 @@ import TicTacToe
       let after = try settled()
       return (after[0] - before[0], after[1] - before[1], after[2] - before[2])
     }
-    // Opening the store reads a few rows, to find the highest account number.
+    // Opening the store reads a few rows, to find the highest account id.
     let opening = try rows { _ in }.read
     #expect(opening < 20)
     let live = stride(from: 0, to: 3000, by: 10).map { matches[$0] }
