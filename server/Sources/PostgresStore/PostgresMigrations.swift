@@ -9,7 +9,7 @@ enum PostgresMigrations {
   /// matches, which older builds need.
   static let minReader = 7
 
-  /// The statements that migrate from each version to the next; the index is the version before.
+  /// The statements that migrate a database: `steps[i]` migrates it from version i to version i + 1.
   static let steps: [[String]] = [
     [
       """

@@ -91,7 +91,7 @@ final class PostgresPublisher: Sendable {
     var isOver = false
   }
 
-  /// The most queued bytes; notifications beyond are dropped.
+  /// The most queued bytes; further notifications are dropped.
   private static let room = 8 << 20
 
   private let state = Mutex(State())

@@ -30,8 +30,8 @@ final class PostgresPool: Sendable {
 
   private func take() throws(PGError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
-    // The wait is 50 ms after the first failure and doubles with each failure up to 400 ms, because players wait for this time after the
-    // database has recovered. It is shortened at random, by up to half, so that nodes do not reconnect all at once.
+    // The wait is 50 ms after the first failure and doubles with each failure. It is at most 400 ms, because players may wait for so long
+    // after the database has recovered. A random part, up to half, is taken off, so that nodes do not reconnect all at once.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
     guard !isClosed else { throw .unreachable("the store is closed") }
     if failed.times > 0 {
@@ -49,7 +49,7 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// A transaction in progress on one connection. Each `run` is one round trip.
+  /// A transaction in progress on one connection. Each `run` is one round trip, unless all its rows are prefetched.
   struct Transaction {
     fileprivate let connection: PGConnection
     private let deadline: Int64
@@ -108,7 +108,7 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction and retries it after contention. Rolls back unless `body` calls `finish`.
+  /// Runs `body` in a transaction, and retries the transaction after contention. Rolls back unless `body` calls `finish`.
   func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
     try withConnection { (connection) throws(StoreError) in
       let end = Moment.currentMonotonic + deadline

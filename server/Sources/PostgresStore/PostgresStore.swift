@@ -29,9 +29,9 @@ package final class PostgresStore: MatchStore {
   private static let longDeadline: Int64 = 600_000
 
   /// Settings of each connection, which override the defaults of the database's role. The server ends a transaction that idles for 2 s, so
-  /// that a stopped client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off:
-  /// it takes a second on each new connection, and the high cost that PostgreSQL estimates for the scans disabled by `serving` would start
-  /// it. The server ends the session of an unreachable client after eight seconds.
+  /// that a stopped client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off,
+  /// because it takes a second on each new connection; otherwise PostgreSQL would use it for the high cost that it estimates for the scans
+  /// disabled by `serving`. The server ends the session of an unreachable client after eight seconds.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",
@@ -40,8 +40,9 @@ package final class PostgresStore: MatchStore {
     "SET tcp_user_timeout = 8000",
   ].map { PGStatement(once: $0)() }
 
-  /// Additional settings of connections that serve questions. A caller that waits 3 s for a row lock retries. Scans of whole tables are
-  /// disabled: statements find rows by key, and a plan made while the tables were small would scan them when they are large.
+  /// Additional settings of connections that serve questions. A statement that waits 3 s for a row lock fails and is retried. Scans of
+  /// whole tables are disabled: statements find rows by key, and a plan made while the tables were small would scan them when they are
+  /// large.
   private static let serving =
     everywhere
     + [

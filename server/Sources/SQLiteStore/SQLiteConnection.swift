@@ -84,7 +84,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
     }
   }
 
-  /// Rolls back; returns whether the connection is surely outside the transaction.
+  /// Rolls back; returns whether it is certain that no transaction is open.
   func rollBack() -> Bool {
     // After some errors SQLite has rolled back by itself, and no transaction is open.
     if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }

@@ -3,7 +3,7 @@ import MatchStore
 /// The schema and its migrations. A migration adds what its build needs. Only a later migration removes obsolete parts, once no supported
 /// build needs them. `min_reader` is the oldest build that may open the file.
 enum SQLiteMigrations {
-  /// The statements that migrate from each version to the next; the index is the version before.
+  /// The statements that migrate a database: `steps[i]` migrates it from version i to version i + 1.
   static let steps: [String] = [
     """
     CREATE TABLE account (

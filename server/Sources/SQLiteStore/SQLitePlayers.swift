@@ -411,7 +411,7 @@ extension SQLiteRows: QueueRows {
     return waiting
   }
 
-  /// The outcome of a ticket that does not wait any more; `nil` if it waits.
+  /// Returns the match to which a ticket led, or no match if the ticket is gone; `nil` while the ticket waits.
   func outcome(of ticket: String) throws(StoreError) -> Differences.LedTicket? {
     let found = try run("SELECT led FROM ticket WHERE id = ?", .text(ticket)) { $0.optionalText(0) }.first
     guard let led = found else { return .init(id: ticket, m: nil) }

@@ -46,7 +46,7 @@ package final class SQLiteStore: MatchStore {
   private let state = Mutex(Opening())
   /// The lock that is held while the file is being opened.
   private let opens = NSLock()
-  /// The lock that is held while writing. Without it, SQLite would let a second writer poll for a while.
+  /// The lock that is held while writing. Without it, a second writer would have to poll SQLite's lock.
   private let writes = NSLock()
 
   /// Opens or creates the file, migrates its schema and takes the lock. Throws if another process holds the lock, the
@@ -309,7 +309,7 @@ package final class SQLiteStore: MatchStore {
     try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
-  /// Deletes old matches in slices, so that a commit waits only until a few matches are deleted.
+  /// Deletes old matches in slices, so that the commit of a unit waits only until a few matches are deleted.
   package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
     while true {

@@ -102,7 +102,7 @@ package final class GameListener: Sendable {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      // NIO accepts 4 connections per turn of the event loop by default. New connections then waited for seconds while the loop was busy.
+      // By default NIO accepts 4 connections per turn of the event loop; then new connections waited for seconds while the loop was busy.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))

@@ -109,7 +109,7 @@ final class HostMetrics: Sendable {
   /// Counts a connection closed by the server.
   func ended(_ code: ByeCode) { values.withLock { $0.byes[code, default: 0] += 1 } }
 
-  /// Writes all metrics, and those of the process.
+  /// Writes all metrics of this host and of the process.
   func write(to out: inout Exposition) {
     let values = values.withLock { values in
       var copy = values

@@ -87,8 +87,8 @@ package final class Site: Sendable {
   /// The reply for a path; `nil` if it does not belong to the page.
   func answer(_ request: HTTPRequest) -> HTTPReply? {
     let path = request.path.joined(separator: "/")
-    // A link such as `/w/MATCH` redirects to the page with the target in the fragment, `#/w/MATCH`, so that the page's files are the same
-    // on any host. A link to a room's match also contains the room's code.
+    // A link such as `/w/MATCH` redirects to the page with the target in the fragment, `#/w/MATCH`. The page reads only the fragment, so
+    // its files are the same on any host. A link to a room's match also contains the room's code.
     let words = request.path.dropFirst().compactMap {
       $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
     }

@@ -23,7 +23,7 @@ struct ServerConfiguration: Sendable {
   var pageTLS: ServerTLS?
   /// The address of the administrators' port, if it is served.
   var admin: ListenAddress?
-  /// The address at which only metrics and health are served, if they are.
+  /// The address of the port that serves only metrics and health, if it is served.
   var metrics: ListenAddress?
   /// The number of event loops for connections.
   var threads = 1

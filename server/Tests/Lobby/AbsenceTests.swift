@@ -152,7 +152,7 @@ import TicTacToe
     let again = world[0].login("", resume: resume)
     world[0].drop(again)
     let id = try #require(MatchID(rawValue: m))
-    // Resets the presence, as if the node had evicted the finished match and read it again.
+    // Resets both players' presence, as if the node had evicted the finished match and read it again.
     for side in Player.allCases { world.nodes[0].lobby.matches[id]?.presence[side].hasLeft = false }
     world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
     let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))
@@ -261,7 +261,7 @@ import TicTacToe
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
     world[o.node].move(o.id, m, 1, "a1")
-    // A second session of the account connects to node 0, and does not open the match.
+    // A second session of Bob's account connects to node 0, and does not open the match.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
     let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)

@@ -37,8 +37,8 @@ import TicTacToe
     }
   }
 
-  /// Runs a tournament of ten minutes with players of six strengths, games of 8–40 s, and two seconds between games. A level of strength
-  /// is 150 rating points, which give the probability that the stronger player wins. One game in eight is a draw.
+  /// Runs a tournament of ten minutes with players of six strengths, games of 8–40 s, and two seconds between games. Each strength is 150
+  /// rating points above the next lower one. The difference in points gives the probability of a win. One game in eight is a draw.
   private func run(_ players: Int, seed: UInt64) -> Report {
     var random = SplitMix64(seed: seed)
     var record = TournamentRecord()

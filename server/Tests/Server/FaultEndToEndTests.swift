@@ -375,7 +375,7 @@ final class Crowd {
     )
   }
 
-  /// Runs a server whose log fails once, at sync or write number `at`; returns the faults found.
+  /// Runs a server whose -wal file fails once, at sync or write number `at`; returns the faults found.
   private func failDisk(_ fault: String, at: Int, seed: Int, _ library: String) async throws -> (
     faults: [String], moves: Int
   ) {
@@ -400,8 +400,8 @@ final class Crowd {
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
-  /// A game makes about 12 commits, and each commit about 20 writes to the log. So these ranges reach from the first moves to the second
-  /// games. An earlier failure hits the creation of the tables, and the server then does not start.
+  /// A game makes about 12 commits, and each commit about 20 writes to the -wal file. So these ranges reach from the first moves to the
+  /// second games. An earlier failure hits the creation of the tables, and the server then does not start.
   @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
   func `the server survives a failing or full disk without lost or duplicate events`(
     fault: String, instants: Range<Int>

@@ -8,7 +8,7 @@ import MatchProtocol
 extension Simulation {
   func isStopped(_ i: Int) -> Bool { now < nodes[i].stoppedUntil }
 
-  /// Records that node `i` has trouble now: its last good period has ended.
+  /// Records that node `i` has trouble now, such as a crash or no store: its last good period has ended.
   mutating func trouble(_ i: Int) {
     guard nodes[i].wellSince != .max else { return }
     (nodes[i].wasWellSince, nodes[i].wellSince) = (nodes[i].wellSince, .max)

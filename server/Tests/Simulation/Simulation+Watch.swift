@@ -205,7 +205,7 @@ extension Simulation {
   /// Checks that connected players are shown the stored events in time.
   private mutating func lookAtPlayers() {
     var still: [Watch.Follower: (seq: Int, since: Int64)] = [:]
-    // Leaves out a hostile client, which may have asked for parts of the log.
+    // Leaves out the hostile client, which may have asked for parts of the log and so not have been shown every event.
     for c in clients.indices where c > 0 || !options.hasHostile {
       guard let id = clients[c].connection, alive.contains(id), let i = homes[id], clients[c].model.welcome != nil
       else {

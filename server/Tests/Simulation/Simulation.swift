@@ -122,7 +122,7 @@ struct Simulation {
     var isCommitting = false
     var isListening = true
     var stoppedUntil: Int64 = 0
-    /// Actions received while stopped, in order.
+    /// The actions that arrived while the node was stopped, in order.
     var backlog: [Action] = []
     var stopsAtCommit = false
     var isCutFromStore = false

@@ -386,7 +386,7 @@ import TicTacToe
       try bed.sql("VACUUM ANALYZE \(table)", at: url)
     }
 
-    /// The rows read and updated by `body`; counters are complete once the sessions have ended.
+    /// The rows that `body` reads and updates (`hot`: by HOT updates). The counters are complete once the sessions have ended.
     func rows(_ body: (PostgresStore) throws -> Void) throws -> (read: Int64, hot: Int64, updated: Int64) {
       func counters() throws -> [Int64] {
         try bed.sql(

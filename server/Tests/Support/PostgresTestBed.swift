@@ -16,7 +16,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
   private let lock = NSLock()
   private let schemas = Mutex(0)
 
-  /// Starts a server; with `tls` it has a certificate, which its URL verifies.
+  /// Starts a server; with `tls` it has a certificate, and clients that use its URL verify the certificate.
   package init(tls: Bool = false) {
     _ = TestPassword.postgres
     script = try? Child(
