@@ -20,7 +20,7 @@ extension PostgresStore {
     return answers
   }
 
-  /// Answers several questions of one lane in one batch.
+  /// Answers several questions of one `StoreLane` in one batch.
   private func answer(_ questions: ArraySlice<StoreQuestion>, of lane: StoreLane) throws(StoreError) -> [StoreAnswer] {
     switch lane {
     case .follow(let node):
@@ -449,8 +449,8 @@ extension PostgresStore {
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"
         + " ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES)"
     }
-    // WITH TIES adds the matches that ended in the same millisecond as the last match of this page, because the next page begins before
-    // that millisecond.
+    // WITH TIES adds the matches that ended in the same millisecond as the page's last match, because the next page of the history begins
+    // before that millisecond.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
       + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }

@@ -24,7 +24,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// Opens an existing file; with `creates`, creates a missing one. A statement waits up to a second for locks of other programs.
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
-    // Only the owner may read the file; SQLite gives its log and index the same permissions.
+    // Only the owner may read the file; SQLite gives the `-wal` and `-shm` files the same permissions.
     if creates, path != SQLiteStore.inMemory { close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) }
     let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let opened else {

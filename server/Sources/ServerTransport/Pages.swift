@@ -8,7 +8,7 @@ import NIOHTTP1
 
 /// The public page: the game, if its files were built, and the WebSocket by which the game connects.
 package struct PeoplePage: Sendable {
-  /// The most connections that load the page's files. A WebSocket counts as a connection for games.
+  /// The most connections that load the page's files. A WebSocket counts as a connection for games instead.
   package static let mostConnections = 1000
 
   private let host: LobbyHost

@@ -171,7 +171,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
   // MARK: out
 
-  /// Writes the lobby's output in one turn of its loop; called on `loop`.
+  /// Writes what the lobby has output in one turn of its loop; called on `loop`, the event loop of this connection.
   func take(_ deliveries: [Delivery]) {
     for delivery in deliveries {
       switch delivery {
@@ -285,7 +285,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   }
 }
 
-/// Collects the inputs that an event loop's connections read in one turn of the loop, and passes them to the lobby in one piece.
+/// Collects the inputs that an event loop's connections read in one turn of the loop, and passes them to the lobby in one call.
 final class Inbox: @unchecked Sendable {  // confined to its event loop
   private let loop: any EventLoop
   private let host: LobbyHost

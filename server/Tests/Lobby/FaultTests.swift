@@ -56,7 +56,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  /// The store stores the move in the mood `mute` and loses it in the mood `deaf`. In both moods it does not say which.
+  /// The store keeps the move in the mood `mute` and loses it in the mood `deaf`. In both moods it does not report the outcome.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
     mood: SteppedLobby.Store

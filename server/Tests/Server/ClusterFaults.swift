@@ -19,7 +19,7 @@ enum ClusterFault: Hashable {
   case slowDatabase, stalledDatabase, brokenDatabase
   /// A node is suspended for 0.5 to 2.5 s.
   case pause
-  /// Eight times, 50 ms apart, every database session of the nodes that is in a statement or a transaction is ended.
+  /// Eight times, 50 ms apart, each database session is ended in which a node executes a statement or has a transaction open.
   case endSessions
   /// The database's clock is set forward or back by this many milliseconds while a node is killed.
   case setClock(Int)

@@ -73,7 +73,7 @@ final class ServerChild {
     said = text
   }
 
-  /// The port of a page, read from the log.
+  /// The port of the page that the log calls `name`, read from the log.
   func port(of name: String) -> Int? {
     for _ in 0..<100 {
       if let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),

@@ -13,7 +13,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of HTTP as the pages use it, and of its limits.
+/// Tests of HTTP as the public page and the administrators' page use it, and of its limits.
 @Suite struct HTTPServerEndToEndTests {
   private func server(
     most: Int = 100, mostPerAddress: Int = .max, requestTimeout: Int64 = 20_000

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of the port that serves the page for people.
+/// Tests of the port that serves the public page.
 @Suite(.serialized) struct PageEndToEndTests {
   @Test func `without the files of the page a browser is told how to build it`() async throws {
     let server = try await TestServer()

@@ -95,7 +95,7 @@ import TicTacToe
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // A node that comes second here may come second at later places of the log, too.
+        // A node that appends second at this place may come second at later places of the log, too.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -358,7 +358,7 @@ import TicTacToe
     #expect(first.allSatisfy { $0.bodies == Bench.events(1) })
     let rest = try bench.matches(.history(1, before: first.last?.record.ended ?? 0, limit: 20))
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
-    // All matches that ended in the same millisecond are on one page, however many: the next page begins before this millisecond.
+    // All matches that ended in the same millisecond are on one page of the history: the next page begins before this millisecond.
     for n in 31...34 { _ = bench.begin(UInt64(n), n % 2 == 0 ? 7 : 9, n % 2 == 0 ? 9 : 7, ended: n == 34 ? 60 : 50) }
     let page = try bench.matches(.history(7, before: .max, limit: 2))
     #expect(page.map(\.record.ended) == [60, 50, 50, 50])
