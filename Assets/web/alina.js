@@ -99,8 +99,8 @@ function turn(draws) {
 
 let [isDescribing, describesAt] = [false, 0];
 /**
- * Updates the elements behind the picture, after the frame, so as not to delay it. A slow device waits up to a quarter of a second
- * before the next update, so that updates take a tenth of the time and frames are drawn in between.
+ * Updates the elements behind the picture after the frame has been drawn, so that the frame is not late. After an update the next one
+ * waits nine times as long as the update took, at most 250 ms: so updates take about a tenth of the time of a slow device.
  */
 function describe() {
   if (isDescribing) return;
@@ -453,7 +453,7 @@ function watchScale() {
 
 function resize() {
   const box = canvas.getBoundingClientRect();
-  // In a hidden frame the canvas has the size 0: do not resize it, so that it keeps its picture.
+  // If the page is in a hidden iframe, the canvas has the size 0: do not resize it, so that it keeps its picture.
   if (!box.width || !box.height) return;
   const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });

@@ -2,7 +2,8 @@
 
 // A control: { id, role, name, state, numbers, box: [x, y, width, height], row }. `box` is in CSS pixels from the canvas' top left corner.
 // `role` is ARIA's; a `paragraph` is text without an action. A cell of the board has the role `gridcell`, and its row (from 0) in `row`.
-// `state` is 'on' or 'off' for a switch or radio, 'disabled', a slider's value in words, a textbox's text, else empty.
+// `state` is 'on' or 'off' for a switch or radio, 'disabled', a slider's value in words, a textbox's text, else empty. `numbers` is a
+// slider's value, least and greatest value. `id` is the program's number of the control.
 
 const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
 
@@ -74,7 +75,7 @@ export class Controls {
     const groups = new Map();
     for (const control of list) {
       const element = this.#shown.get(control.id) ?? this.#make(control);
-      // Most controls stay as they are, and to set all their attributes again would take most of the time.
+      // Most controls have not changed, and setting all attributes of every control would take most of this function's time.
       const said = JSON.stringify(control);
       if (element.said !== said) this.#set(element, control);
       element.said = said;

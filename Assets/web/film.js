@@ -47,8 +47,8 @@ function withDuration(bytes, seconds) {
 }
 
 /**
- * Records the canvas, on which `draw(seconds)` draws, with a sound file; `told` receives the percentage done. Resolves to a File whose
- * name is `name` with the format's extension; rejected when `signal` is aborted.
+ * Records what `draw(seconds)` draws on the canvas, with the sound of the file `wav`; calls `told` with the percentage done. Resolves to a
+ * File named `name` with the format's extension; rejects when `signal` is aborted.
  */
 export async function record(name, canvas, wav, { draw, told, signal }) {
   const context = new AudioContext();

@@ -73,7 +73,7 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // Keep the oldest batch of events, as it presses the pedal; remove the second-oldest.
+    // Keeps `most` batches: the oldest, because it has the event that presses the pedal, and the newest ones.
     if (batches.length > most) batches.splice(1, 1);
   }
 

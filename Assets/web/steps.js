@@ -27,8 +27,8 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // If the history has no entry before the page, `go` does nothing and the page stays: from a second later on, the
-    // page handles steps again.
+    // If the browser's history has no entry before the page, `go` does nothing and the page stays open: after a second the page updates
+    // the history and the address again.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
@@ -50,7 +50,7 @@ export class Steps {
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // The browser has left an entry of the history. If the program closed no page in return, `#settle` adds the entry again.
+    // The user has gone back in the browser's history. If the program kept a page open all the same, `#settle` adds its entry again.
     setTimeout(() => this.#settle(), 0);
   }
 }

@@ -108,7 +108,7 @@ class Browser:
             self.call("browsingContext.activate", context=self.context)
 
     def tab(self):
-        """Another tab of the same browser, with shared logs."""
+        """Another tab of the same browser; both tabs append to the same logs."""
         other = copy.copy(self)
         other._enter()
         return other
@@ -180,7 +180,7 @@ class Browser:
             self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
 
     def run(self, expression):
-        """Evaluates an expression in the page; a promise is awaited."""
+        """Evaluates an expression in the page; if its value is a promise, waits for the promise's result."""
         text = f"(async () => JSON.stringify((await ({expression})) ?? null))()"
         if self.name == "chromium":
             answer = self.call("Runtime.evaluate", expression=text, awaitPromise=True, userGesture=True)

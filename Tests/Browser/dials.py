@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""dials.py BROWSER alina-server: tests a player's own music.
+"""dials.py BROWSER alina-server: tests score rules that a player has made with the dials of the page "Your own music".
 
-Opens a music by its link and uses it in a game; the piece must equal what alina-score renders with the saved rule file. A damaged link
-must change nothing. Prints the first failure in one line and exits 1.
+Opens the link of such rules and uses them in a game; the piece must equal what alina-score renders with the saved rule file. A damaged
+link must change nothing. Prints the first failure in one line and exits 1.
 """
 import os
 
@@ -27,7 +27,7 @@ def music(player, server, program):
     player.press("Back")
     alone(player)
     keep(player, f"{os.path.dirname(program)}/alina-score", path)
-    # Turns a dial by keys; its new value must be there after a reload.
+    # Turns a dial by keys. The address and the settings must then have the new value.
     player.open(server.url)
     for name in ("Menu", "Settings", "Your own music"):
         player.press(name)

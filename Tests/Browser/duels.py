@@ -22,7 +22,7 @@ LINES = [cells.split() for cells in ("a1 a2 a3", "b1 b2 b3", "c1 c2 c3", "a1 b1 
 
 
 class Window:
-    """The native window on a separate display, with the same interface as a page's `Player`."""
+    """The native window on a display of its own, with the same interface as a page's `Player`."""
 
     def __init__(self, program, *arguments):
         self.folder = tempfile.mkdtemp(prefix="alina-")
@@ -100,7 +100,7 @@ def game(people, chance, server=None):
         is_away = server and away == sum(mark != "empty" for mark in cells.values())
         if is_away:
             server.kill()
-        # Both players press the cell. The press of the player who is not to move chooses a next move, which is dropped when the
+        # Both players press the cell. For the player who is not to move the press chooses a next move, which the page drops when the
         # opponent marks that cell.
         for person in people:
             person.press(cell)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""event.py BROWSER alina-server [FOLDER [SECONDS [GAME [BOTS]]]]: a whole tournament of programs and three browsers.
+"""event.py BROWSER alina-server [FOLDER [SECONDS [GAME [BOTS]]]]: tests a whole tournament with programs and three browsers.
 
-The organiser makes it on a desktop, a projector shows the organiser's link, a phone plays. In the middle the server is killed and
-started again, and the organiser's browser is killed and comes back by its link. At the end the saved table is compared with
+The organiser makes the tournament on a desktop, a projector shows the organiser's link, a player uses a phone. In the middle the server
+is killed and started again, and the organiser's browser is killed and opens the link again. At the end the saved table is compared with
 the one that Tests/Tournament/table.py makes from the exported logs, and the saved games with these logs. Pictures go to FOLDER.
 Prints the first failure in one line and exits 1.
 """
@@ -56,7 +56,7 @@ class Tournament:
         player.page.picture(f"{self.folder}/{name}.png")
 
     def make(self, seconds):
-        """The organiser makes a tournament that lasts longer than `seconds`; returns the organiser's page and the path of its address."""
+        """Makes a tournament that lasts longer than `seconds`; returns the organiser's page and the path of its address."""
         length = next(length for length in (5, 10, 15, 20) if length * 60 > seconds + 30)
         desktop = self.enter("", (1366, 768))
         for name in ("Menu", "Tournament", f"Game: {GAMES[self.game]}", f"Length: {length} min", "Players: people and programs"):
@@ -99,8 +99,9 @@ class Tournament:
 def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
-    # Waits up to 600 s: the page receives some hundred games a second, and the bots play thousands. Takes the newest file a second later,
-    # because an earlier file of the same kind may exist.
+    # Waits up to 600 s: the page receives some hundred games a second, and the bots play thousands of games. Then waits one second and
+    # takes
+    # the newest file, because an earlier file of the same kind may exist.
     found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)], 600)
     time.sleep(1)
     with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:

@@ -117,7 +117,7 @@ def controls(page):
     expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
-    # A list of 300 rows keeps the order in which it is given: at first, with its halves exchanged and rows left out, and reversed.
+    # The elements of a list of 300 rows stay in the given order: at first, with the halves exchanged and rows left out, and reversed.
     rows = [{"id": 1000 + n, "role": "paragraph", "name": f"row {n}", "state": "", "box": [0, n, 80, 1]} for n in range(300)]
     for order in (rows, rows[150:] + rows[:150:2] + MORE, rows[::-1]):
         update(order)
@@ -178,7 +178,7 @@ def main(name, program):
         versions = page.run("[...new Set(performance.getEntries().map(entry => entry.name.match(/\\/v\\/(\\w+)\\//)?.[1]).filter(Boolean))]")
         expect(len(versions) == 1, f"files of {versions}")
         server.kill()
-        # If a file of the new build is missing, one line says so, and what the page has saved stays.
+        # If a file of the new build is missing, the page says so in one line, and keeps all saved data.
         server.build("3", without=["controls.js"])
         server.start()
         page.open(server.url)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, the lock screen, full storage, a
-flight, a crash.
+flight across the date line, a crash.
 
 The page leaves the browser its own keys, two tabs do not disturb each other's saved games, and no failure ends the game.
 Prints the first failure in one line and exits 1.
@@ -19,8 +19,8 @@ NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   // The timeout runs after the page's own listeners.
   addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
 });"""
-# Records the audio devices. Adds an audio session, which otherwise only Safari has. Imitates a telephone call: `resume()` is refused until
-# the call has ended.
+# Records the audio contexts in `devices`. Adds an audio session, which otherwise only Safari has. `call(true)` imitates a telephone call:
+# `resume()` is refused until `call(false)`.
 NOTE_SOUND = """(() => {
   Object.defineProperty(Navigator.prototype, 'audioSession', { value: { type: 'auto' } });
   const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state').get, resume = AudioContext.prototype.resume;
@@ -61,7 +61,7 @@ ASKED = """new Promise(done => {
     channel.postMessage('ask');
     setTimeout(() => { channel.close(); done(names); }, 200);
 })"""
-# If `sessionStorage.now` is set, stops the page's clock at that time, in Sydney's time zone.
+# If `sessionStorage.now` is set, the page's clock stands still at that time, in Sydney's time zone.
 SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
   const now = Number(sessionStorage.now);
   Date = class extends Date {
@@ -144,7 +144,7 @@ def clipboard(player):
 
 
 def full_screen(player, server):
-    """Checks that the setting of full screen changes when the browser enters or leaves full screen."""
+    """Checks that the setting `full-screen` changes when the browser enters or leaves full screen."""
     page = player.page
     setting = "localStorage.getItem('alina/config/settings')?.match(/full-screen = (.*)/)?.[1]"
     page.key("F11")
@@ -202,7 +202,7 @@ def tabs(player, server, has_locks):
 
 
 def phone_call(player, server):
-    """Checks that a muted page opens no device, and that sound returns after a call, a removed and a closed device."""
+    """Checks that a muted page opens no device, and that sound returns after a telephone call and after a device is removed or closed."""
     page = player.page
     page.run("(localStorage.clear(), localStorage.setItem('alina/config/settings', 'muted = yes\\n'))")
     player.open(server.url)

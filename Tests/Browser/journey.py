@@ -16,7 +16,7 @@ from play import Player, Server, expect
 
 
 class Desk(Window):
-    """The native window. Its letters are read from its folder and typed into its field for links."""
+    """The native window. Reads letters (games sent as links) from the window's folder, and types them into its field for links."""
 
     def letter(self):
         """The part after `/l/` of the link in the saved letter; empty if no letter is saved."""

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""letters.py BROWSER alina-server: plays a game by links between two browsers, one of them at a phone's size; both reload the page.
+"""letters.py BROWSER alina-server: plays a game by letters (links that contain the game) between two browsers, one of them at a phone's
+size; both reload the page.
 
 One browser has the page from alina-server, the other the same files from a static host, which has no paths for letters. Prints the
 first failure in one line and exits 1. With a folder as third argument writes pictures there.

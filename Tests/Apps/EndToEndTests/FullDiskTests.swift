@@ -12,7 +12,7 @@ import Testing
       "live", "events.jsonl", "--wav", "a.wav", "--midi", "a.mid", "--musicxml", "a.musicxml", "--png", "a.png",
     ],
   ]
-  // A short game and one event: rendering their sound takes most of the time of these tests.
+  // A game of two moves, and one event for `live`: rendering sound takes most of the time of these tests, so the music is short.
   private static let game = "[Result \"*\"]\n\n1. b2 {[%emt 0:00:00.200]} a1 {[%emt 0:00:00.200]} *\n"
   private static let events = #"{"at": 0.1, "voice": "first", "degree": 4}"#
   private static let arena = [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Measures the latency from a click to its downbeat in a real window; with `LATENCY=1` for more than a hundred clicks.
+/// Measures the latency from a click to its downbeat in a real window: for 9 clicks, or for 108 if `LATENCY` is set in the environment.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct LatencyTests {
   /// A drawn game, so that all nine moves are played.
@@ -43,7 +43,7 @@ struct LatencyTests {
     func share(_ p: Double) -> String {
       String(format: "%.1f", delays[min(Int(p * Double(delays.count)), delays.count - 1)])
     }
-    // Prints the delay without a check, as it depends on the machine.
+    // Prints the delays without checking them, because they depend on the machine.
     print("click to downbeat, \(delays.count) clicks: p50 \(share(0.5)) ms, p99 \(share(0.99)) ms")
     print("(one block is 21.3 ms, one frame of the screen 16.7 ms)")
   }

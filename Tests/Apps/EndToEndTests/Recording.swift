@@ -65,8 +65,8 @@ struct Recording {
     return self
   }
 
-  /// The click measure of a frame, in dB: the largest second difference within ±50 ms, relative to the 99.9th percentile of these
-  /// differences. A percentile below −90 dBFS counts as −90 dBFS.
+  /// The click measure of a frame, in dB: the largest second difference of the samples within ±50 ms, relative to the 99.9th percentile of
+  /// the second differences there. A percentile below −90 dBFS counts as −90 dBFS.
   func click(at frame: Int) -> Double {
     let from = max(2, frame - 2_400)
     let to = min(frames, frame + 2_400)

@@ -60,7 +60,7 @@ struct RulesTests {
     #expect(try desk.quit() == 0)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
     #expect(record.game.moves.count == 2)
-    // The record names the rule file as it was when it was last valid.
+    // The record has the hash of the last valid version of the rule file.
     #expect(record.scoreRules == Record.ScoreRules(name: "mine.yaml", hash: good.hash))
     let heard = try Recording(rawFloat: raw)
     for moment in [changed, refused] {
@@ -73,7 +73,7 @@ struct RulesTests {
     // Leaves out the last block (2,048 samples): SDL can request it while the window closes the device, and it may then be empty.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The new rules applied before the second move: from this move on the recording equals a render with these rules.
+    // The changed rules applied from the second move on. Saves them again, and compares the rest of the recording with a render by them.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)
@@ -115,7 +115,7 @@ struct RulesTests {
     let heard = try Recording(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
-    // The rendered file has 24 bits per sample: its samples may differ by rounding.
+    // The rendered file has 24 bits per sample, so its samples may differ from the recording's by rounding.
     var worst: Float = 0
     for frame in 0..<count {
       let left = abs(heard.samples[2 * frame] - rendered.frames[frame].x)

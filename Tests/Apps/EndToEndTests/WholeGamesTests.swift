@@ -17,7 +17,7 @@ struct WholeGamesTests {
         (picture.ink(cell: index) > 0.02) != (record.game.position[Square(index)] != nil)
       }
     }
-    // The last stroke takes a second to draw, and an earlier picture would show half of it.
+    // Waits, because the last mark takes a second to draw and an earlier picture would show half of it.
     _ = try? waitFor(seconds: 30, "the picture") { try wrong().isEmpty ? true : nil }
     #expect(try wrong() == [])
   }
@@ -68,7 +68,7 @@ struct WholeGamesTests {
       try desk.press("Return")
     }
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
-    // A reply may come at the earliest `gestures.reply` short notes after the human's downbeat, here with a tolerance of 20 %.
+    // The program replies at the earliest `gestures.reply` short notes after the human's downbeat. Allows 20 % less.
     let rules = try RuleLibrary.load(nil).rules
     let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())

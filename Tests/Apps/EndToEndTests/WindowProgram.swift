@@ -59,7 +59,7 @@ final class WindowProgram {
     try Data(settings.utf8).write(to: config.appendingPathComponent("settings"))
   }
 
-  /// Gives the window the keyboard focus, as no window manager does it.
+  /// Gives the window the keyboard focus, because no window manager runs on this display.
   private func takeFocus() throws {
     try waitFor(seconds: 10, "the window to take the focus") {
       try WindowProgram.shell("xdotool", "windowfocus", window)
@@ -233,7 +233,7 @@ final class WindowProgram {
       return Double(count) / Double(4 * radius * radius)
     }
 
-    /// The share of a cell, 0…1, that is as dark as a mark; dimmed marks and paper are lighter.
+    /// The share, 0…1, of the area around a cell's middle that is as dark as a mark; dimmed marks and paper are lighter.
     func ink(cell: Int) -> Double { share(cell: cell, within: 60) { r, g, b in r + g + b < 600 } }
 
     /// The share of a cell, corners included, that is red.
@@ -294,7 +294,7 @@ final class WindowProgram {
   }
 }
 
-/// Removes the folders of a test when it ends.
+/// Removes the folders of a test when the test ends.
 final class Tidy: Sendable {
   @TaskLocal static var now: Tidy?
   let folders = Mutex<[TemporaryFolder]>([])

@@ -13,7 +13,7 @@ import TicTacToe
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))
     toEngine.fileHandleForWriting.write(Data(input))
     try toEngine.fileHandleForWriting.close()
-    // The blocks of these tests fit into the pipe's buffer, so writing never blocks.
+    // The pipe's buffer holds all input and output of these tests, so writing never blocks.
     defer { try? fromEngine.fileHandleForReading.close() }
     do throws(ArenaError) {
       try server.serve(

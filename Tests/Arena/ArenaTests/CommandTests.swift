@@ -219,7 +219,7 @@ import TicTacToe
             arguments + ["--shard", "\(shard)/5", "--threads", "\(shard)", "--out", shards[shard - 1]])
           #expect(output.code == 0, "\(output)")
         }
-        // The file of shard 3 is cut in half, as if its run had been killed; later it is resumed.
+        // Cuts the file of shard 3 in half, as if its run had been killed. The run is resumed below.
         let third = try #require(FileManager.default.contents(atPath: shards[2]))
         try third.prefix(third.count / 2).write(to: URL(filePath: shards[2]))
         func merge(_ files: [String]) throws -> Support.Output {
@@ -388,7 +388,9 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Two threads that resume half of the file give the same scores. Older scores of games that are not chosen are removed.
+      // Cuts the file of games in half and resumes with two threads: the scores must equal those of the first run, and old scores of games
+      // that
+      // are not chosen must be removed.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
@@ -485,7 +487,7 @@ import TicTacToe
       ])
       #expect(again.code == 0, "\(again)")
 
-      // An engine's program of the same name with other content is refused.
+      // A file that has the name of an engine's program but another content is refused.
       try cut()
       try (engine + Data("# changed\n".utf8)).write(to: URL(filePath: folder + "/b/my-engine.py"))
       let changed = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])

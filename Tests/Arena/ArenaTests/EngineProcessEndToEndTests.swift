@@ -41,7 +41,7 @@ import TicTacToe
           defer { worker.end() }
           var random = SplitMix64(seed: 1)
           guard let seats = try? worker.players(of: Pairing(a: 0, b: 1), Classic.self) else { return }
-          // To the worker these are games of less than a millisecond, so it binds the engine to its own processor.
+          // Counts forty games in no time: the worker then moves its fast engine, and its own thread, to one processor.
           if binding { for _ in 0..<40 { worker.noteGame() } }
           let opening = players.configuration.openings.opening(pair: 0, seed: 1, Classic.self)
           _ = try? Classic.playGame(

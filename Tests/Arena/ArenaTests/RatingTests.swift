@@ -24,7 +24,7 @@ import Testing
       let mean = elos.reduce(0, +) / Double(seeds)
       let deviation = (elos.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(seeds - 1)).squareRoot()
       let claimed = ratings.reduce(0) { $0 + $1[player].error } / Double(seeds)
-      // The deviation of 60 ratings, one for each seed, has a standard error of 9 %: allow three times that.
+      // The deviation of 60 ratings, one for each seed, has a standard error of 9 % of itself: allows three times as much.
       #expect(
         (0.75...1.35).contains(claimed / (1.959_963_985 * deviation)), "\(players[player]): \(claimed), \(deviation)")
       held += ratings.count { abs($0[player].elo - mean) <= $0[player].error }
@@ -33,8 +33,8 @@ import Testing
   }
 
   @Test func `ratings of very uneven players follow from their results`() {
-    // No third player connects players 1 and 2. So each difference of ratings follows from one pairing alone, with half a point added
-    // to both players' points.
+    // No third player connects players 1 and 2. So each difference of two ratings follows from the results of these two players alone, with
+    // half a point added to each player's points.
     let n = 20_000
     var results = [RunReport.Result(a: 0, b: 1), RunReport.Result(a: 0, b: 2)]
     results[0].statistics.asX = Tally(wins: 1, draws: 0, losses: n - 1)

@@ -117,7 +117,7 @@ import TicTacToe
       func turned(_ result: String) -> String { line.replacing(/"result":"[^"]+"/, with: "\"result\":\"\(result)\"") }
       let others = ["1-0", "0-1", "1/2-1/2"].map(turned).filter { $0 != line }
       for other in others { try refused(unfinished.replacing(line, with: other), "line 5: the game breaks the rules") }
-      // Three lists of moves are refused: with a repeated cell, with a move after the end, and of a legal game that was not played.
+      // A list of moves is refused if it repeats a cell, goes on after the end, or is legal but not of the game that the seed determines.
       let moves = try #require(line.firstMatch(of: /"moves":"([a-c1-3]+)"/)).output.1
       for wrong in [moves.prefix(2) + moves.prefix(2), moves + "a1"] {
         try refused(
@@ -243,7 +243,7 @@ import TicTacToe
   }
 
   @Test func `a closed run delivers no further games, even if it is stopped within a batch`() throws {
-    // Menace learns, so its games are played one after another, and are delivered only after many batches of the other pairing.
+    // The games of Menace, which learns, are played one after another, and delivered after many batches of the pairing without Menace.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
     let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)

@@ -8,7 +8,7 @@ import TicTacToe
 @testable import Arena
 
 extension MeetingGraph {
-  /// Whether two players may still meet.
+  /// Whether the graph has an edge between two players, who may then still meet.
   fileprivate func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 }
 
@@ -97,7 +97,7 @@ extension MeetingGraph {
   }
 
   @Test func `the search finds a round whenever one exists, and of several the first in order`() {
-    /// The round that is first in the order `order`, found by exhaustive search; `nil` if no round is possible.
+    /// Pairs all players, the first of `order` with the earliest opponent for which the rest can be paired; `nil` if no round is possible.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
       for other in order.dropFirst() where graph.contains(player, other) {
@@ -158,7 +158,7 @@ extension MeetingGraph {
       let drawn = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 4)
       var run = try Run(drawn, threads: 2, guardExecutable: Support.arena)
       var report = try run.play()
-      // Perfect players always draw: after two pairs of games and four further pairs the lower number wins ("by seed").
+      // Perfect players always draw. After the two planned pairs of games and four more the player with the lower number wins ("by seed").
       #expect(report.knockout.count == count - 1)
       #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.pairing.a, $0.pairing.b) })
       #expect(report.knockout.last?.winner == 0)

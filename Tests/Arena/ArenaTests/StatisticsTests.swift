@@ -70,7 +70,7 @@ import Testing
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
     // Half of the pairs have the score ½, half have 1: the mean is ½ + 0.25, the variance of a pair 0.0625 and that of a game twice as
-    // much. The Elo of a mean that exceeds ½ by one standard deviation of a game is 800/ln 10.
+    // much. A mean that exceeds ½ by one standard deviation of a game has the normalised Elo 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -155,7 +155,8 @@ import Testing
         let aim = elo / (800 / log(10)) * 2.0.squareRoot()
         var best = -Double.infinity
         for step in 1..<40_000 {
-          // `decided` is the chance of score 0 plus the chance of score 1. Their difference is twice the mean's excess over ½.
+          // `decided` is the chance of score 0 plus the chance of score 1. The difference of these chances is twice the mean's excess over
+          // ½.
           let decided = Double(step) / 40_000
           let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
           let (low, high) = (decided / 2 - mean, decided / 2 + mean)
@@ -169,7 +170,7 @@ import Testing
     }
     // A hundred pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    // If the true difference is one of the test's two differences, the test decides about 5 of 100 simulated matches wrongly.
+    // If the true Elo difference equals `elo0` or `elo1`, the test decides about 5 of 100 simulated matches wrongly.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {

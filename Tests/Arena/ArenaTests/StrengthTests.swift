@@ -28,7 +28,7 @@ import Testing
       let played = try Support.run(words)
       let lines = ["engine, illegal move, 1×: illegal move 'z9'\n", "engine, crash, 5×: exited with code 7\n"]
       for line in lines { #expect(played.out.contains(line), "\(played)") }
-      // After `resume` has played the second half of the file again, the counts are the same.
+      // Removes the second half of the games. After `resume` has played them again, the counts are the same as before.
       let file = try String(contentsOfFile: folder + "/games", encoding: .utf8).split(separator: "\n")
       try (file.prefix(4).joined(separator: "\n") + "\n").write(
         toFile: folder + "/games", atomically: true, encoding: .utf8)

@@ -9,7 +9,7 @@ enum Support {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
   static let misbehave = folder.appending(path: "Fixtures/misbehave.py").path
   static let bot = repository.appending(path: "examples/engine.py").path
-  /// Whether the long versions run.
+  /// Whether the tests run in their long versions.
   static let isSlow = ProcessInfo.processInfo.environment["ALINA_SLOW"] == "1"
 
   /// The built program: as set by `./test`, or the debug build.
@@ -87,7 +87,7 @@ enum Support {
     return condition()
   }
 
-  /// A match configuration.
+  /// A match between the players that `a` and `b` specify, for example "levels:2".
   static func match(_ a: String, _ b: String, games: Int, seed: UInt64 = 1) throws -> RunConfiguration {
     try tournament([a, b], .match, games: games, seed: seed)
   }

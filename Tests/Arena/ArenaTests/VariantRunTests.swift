@@ -256,7 +256,7 @@ import TicTacToe
       for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
       where rules.hasPrefix("{\"game\"") {
         guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
-          // If three boards in a row decide a game, or both sides have equal numbers of boards, counting boards changes nothing.
+          // A game that three boards in a row decide, or that ends with equal numbers of boards, has the same result if boards are counted.
           #expect(rules == boards)
           continue
         }

@@ -109,7 +109,7 @@ import TicTacToe
         let after = game.game.outcome == .draw ? 0.5 : 1
         #expect(moves.last?["after"]?.number == after && moves.last?["proven"] == .bool(true))
       }
-      // The moves of a random player lose more value than those of a level.
+      // The moves of the random player lose more value than those of the level that it plays against.
       #expect(losses[1] > losses[0], "\(losses)")
     }
   }
@@ -157,7 +157,7 @@ import TicTacToe
       if (score > 0.75 ? 1 : score < 0.25 ? -1 : 0) == value.rawValue { agreed += 1 }
     }
     print("the top level held the value in \(held) of \(proved), reviews saw it in \(agreed); \(index) positions drawn")
-    // Besides 3 misses in 100, allows the level two and the review one, because the sample may be small.
+    // Allows 3 misses in 100, and further two for the level and one for the review, because the sample may be small.
     #expect(100 * held >= 97 * proved - 200, "\(held) of \(proved)")
     #expect(100 * agreed >= 97 * proved - 100, "\(agreed) of \(proved)")
   }
@@ -418,7 +418,7 @@ import TicTacToe
       let header = try #require(String(decoding: whole, as: UTF8.self).split(separator: "\n").first)
       #expect(header.contains("{\"spec\":\"levels:5\",\"values\":\"\(hash)\"},{\"spec\":\"levels:1\"}"), "\(header)")
       try Data(whole[..<(whole.count / 2)]).write(to: URL(filePath: path))
-      // A copy of the program with other weights beside it.
+      // A copy of the program, with other weights in the file beside the copy.
       let other = try Support.copyArena(into: folder + "/bin")
       var changed = try Data(contentsOf: values)
       changed[changed.count - 1] ^= 1

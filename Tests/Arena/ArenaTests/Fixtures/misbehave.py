@@ -86,13 +86,13 @@ while True:
         if mode == "processors":
             note(f"{len(os.sched_getaffinity(0))}\n")
         if mode == "together":
-            # Waits before its first move until a second instance of this engine thinks, too.
+            # Waits before its first move until another instance of this engine thinks, too.
             if turns == 1:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
-            # Answers only after the opponent has sent a second move without being asked.
+            # In the n-th game, answers only once the other engine has logged n moves sent without being asked, one in each game.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
