@@ -2,8 +2,8 @@
 """live.py BROWSER alina-server: tests that a live match survives events of the page.
 
 Two friends play in a room, and a third watches. All reload the page during the match, one while the server does not run. A hidden page
-shows in its title whose move it is; the browser's Back goes back within Alina; the address names what is shown; a piece in another key is
-saved as it was heard. Prints the first failure in one line and exits 1.
+shows in its title whose move it is; the browser's Back goes back to Alina's last page; the address names the room, match or page that is
+shown; a piece in another key is saved as it was heard. Prints the first failure in one line and exits 1.
 """
 import contextlib
 import os
@@ -90,7 +90,7 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
-    # A page that is reloaded while the server does not run says that it returns to the match, and does so once the server runs.
+    # A page that is reloaded while the server does not run says that it returns to the match. It shows the match once the server runs.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)

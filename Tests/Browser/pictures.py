@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pictures.py BROWSER alina-server: compares each page at 1280×720 in a browser with the window's.
+"""pictures.py BROWSER alina-server: compares Alina's pages at 1280×720 in a browser with the same pages in the window.
 
 Each control must be within one pixel of the window's. Each drawing must be within one pixel of the window's, each text within two, and
 neither picture may have further drawings. To test the comparison itself, the window's picture is shifted by one pixel more: each page
@@ -23,8 +23,9 @@ SIZE = (1280, 720)
 SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. Tiles with less ink than `LEAST`
-# (see `compare`) are not compared.
+# `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. `LEAST`: the least ink of a tile that
+# is
+# compared; ink is the sum of the squared differences from the tile's median grey level.
 REACH = 5
 TILE = 12
 LEAST = 5000
@@ -109,7 +110,7 @@ def tiles(what, box):
 
 
 def compare(drawn, ours, theirs):
-    """Yields the page's drawings that are missing or displaced in the window's picture, and the largest difference outside all drawings."""
+    """Yields the page's drawings that the window's picture lacks, shifts or changes, and the greatest difference outside all drawings."""
     rest = numpy.ones(ours.shape, bool)
     for what, *box in drawn:
         rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False

@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
 CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
 CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
-# Runs before the page's scripts: records copied texts, drawings and sound.
+# Runs before the page's scripts: records copied texts, spoken lines, the number of drawn frames and their times, and the sound's level.
 WATCH = """(() => {
   // A tab begins with an empty page, in which this script does nothing.
   if (!globalThis.Clipboard) return;
@@ -60,7 +60,7 @@ def expect(holds, what):
 
 
 class Server:
-    """An alina-server with its matches in a folder, so that it survives a kill."""
+    """An alina-server that stores its matches in a folder, so that they survive a kill."""
 
     def __init__(self, program, site=PAGE, more=()):
         self.program, self.site, self.more, self.folder = program, site, more, tempfile.mkdtemp(prefix="alina-")
@@ -193,7 +193,7 @@ def whole(player):
 
 def review(player):
     """Opens the finished game by its link in another page."""
-    # The label depends on the winner.
+    # The control's label depends on the winner: it is "See why" for the loser.
     player.press(player.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
     player.press("Share link")
     link = player.page.until("copied.at(-1)")
@@ -249,8 +249,8 @@ def watch(player):
 
 
 def match(ann, ben, server=None, enter=None, watchers=()):
-    """Plays a game that X wins, and checks that everybody sees each move. After O's first move restarts `server` and calls `enter`, which
-    adds a spectator, if they are given."""
+    """Plays a game that X wins, and checks that everybody sees each move. After O's first move restarts `server`, if it is given, and calls
+    `enter`, if it is given, which adds a spectator."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
         # Both players press the cell. The player who is not to move thereby chooses it for the next turn, until the opponent marks it.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""touch.py BROWSER alina-server: touches the board without a game.
+"""touch.py BROWSER alina-server: tests free play, in which touches of the board make music without a game.
 
 Touches cells by mouse, by another finger and by a key, which must mark no cell. The link and the saved file must have the same touches. The
 link opens the piece in another page, and a damaged link changes nothing. In Chromium also touches two cells at once on a phone's screen.

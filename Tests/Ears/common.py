@@ -52,7 +52,8 @@ def decibels(x):
 
 
 def click(x, at):
-    """The click measure in dB: the largest second difference within 50 ms, relative to their 99.9th percentile (at least -90 dBFS)."""
+    """The click measure at frame `at`, in dB: the largest second difference within 50 ms, relative to the 99.9th percentile of these
+    differences (at least -90 dBFS)."""
     d = np.abs(np.diff(x[max(0, at - 2_402) : at + 2_400], 2, axis=0))
     level = np.maximum(np.quantile(d, 0.999, axis=0), 10**-4.5)
     return float(np.max(20 * np.log10(np.maximum(d.max(axis=0), 10**-4.5) / level)))

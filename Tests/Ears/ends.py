@@ -7,7 +7,7 @@ Plays that number of games of each kind at each pace: a median of 1.5 s, 4 s and
 
 The analysis uses only the notes, not the score. It finds the key of the last eight seconds by the profiles of Krumhansl and
 Kessler (1982), with each note weighted by its length and loudness. A piece counts as over if its last highest note is a tone of
-that key's triad, sounds four times as long as the usual time between two notes, and begins together with the key's tonic, two or
+that key's triad, sounds more than four times the median time between two notes, and begins together with the key's tonic, two or
 more octaves below. Whole pieces must be over; pieces cut at a random moment must not.
 """
 

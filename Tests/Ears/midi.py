@@ -43,7 +43,7 @@ def struck(file):
 
 
 def rise(x, frame, pitches):
-    """How much the level of the pitches rises, every 8 frames from 33 ms before `frame` to 60 ms after."""
+    """How much the level of the pitches rises within 2 ms, every 8 frames from 33 ms before `frame` to 60 ms after."""
     part = x[frame - 1_600 : frame + 3_000].sum(axis=1)
     window = np.hanning(768)
     power = 0
@@ -56,7 +56,7 @@ def rise(x, frame, pitches):
 
 
 def lag(a, b):
-    """The delay, in frames, of the rise `b` after the rise `a`; at most 10 ms."""
+    """The delay, in frames, of `b` after `a` (results of `rise`); at most 10 ms in either direction."""
     match = signal.correlate(b, a, "full", method="fft")
     match = match[len(a) - 61 : len(a) + 60]
     at = int(np.clip(np.argmax(match), 1, len(match) - 2))

@@ -26,7 +26,7 @@ BAR = re.compile(r"^bar \d+ +(\d+):([\d.]+) +(\w+)", re.MULTILINE)
 
 
 def phases(text, kind):
-    """The phases of a game by the printed bars: (name, begin, end) in seconds."""
+    """The phases of a game, from the bars that alina-score prints: (name, begin, end) in seconds."""
     bars = [(60 * int(minutes) + float(seconds), what) for minutes, seconds, what in BAR.findall(text)]
     moves = [at for at, what in bars if what == "move"]
     arch = next(at for at, what in bars if what == "closing")

@@ -51,7 +51,7 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """How much more, in dB, the note an octave above `low` rises than `low`, the next triad note below M."""
+    """The rise at `moment` of the note an octave above `low`, less that of `low`, in dB; `low` is the next triad note below M."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]
@@ -82,8 +82,8 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # For each sign, the measures of bars with the sign and those of calm bars, in which nothing special happened. For `glints`
-    # the sign or `calm` is a bar's first sign; for `bells` a calm bar has no other sign.
+    # For each sign two lists: the measures of bars with the sign, and of calm bars, in which nothing special happened. For `glints` only a
+    # bar's first sign counts. For `bells` a bar must have a postponed only-move, or no sign except `calm`.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

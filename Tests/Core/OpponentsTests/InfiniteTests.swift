@@ -22,7 +22,7 @@ import TicTacToe
     #expect(census.longestDistance == 17)
   }
 
-  /// The value from a search of `depth` plies without the table; `nil` if the search ends before the value is certain.
+  /// The value from a search of `depth` plies that does not use `InfiniteTable`; `nil` if the search ends before the value is certain.
   private func search(_ board: Infinite.Board, _ depth: Int) -> Evaluation? {
     if board.winner != nil { return Evaluation(value: .loss, distance: 0) }
     guard depth > 0 else { return nil }
@@ -86,7 +86,7 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // The same board with exactly as many plies left before the limit (the draw at ply 100) as the win takes, and with two fewer.
+      // The same board so late that the limit (a draw at ply 100) leaves exactly as many plies as the win takes, and then two plies later.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance

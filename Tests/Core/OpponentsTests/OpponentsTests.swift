@@ -70,8 +70,9 @@ import TicTacToe
   @Test func `a mixture of players chooses moves with the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
-    // Cells 0 and 1 have the chance 2/5 · 1/3 = 4/30 each, and cell 3 has 3/5 · 1/2 = 9/30. Cell 2 can be chosen both ways: 4/30 + 9/30 =
-    // 13/30.
+    // With the chance 3/5 the move is cell 2 or 3, otherwise cell 0, 1 or 2. Cells 0 and 1 have 2/5 · 1/3 = 4/30 each, cell 3 has 3/5 · 1/2
+    // =
+    // 9/30, and cell 2 has the sum, 13/30.
     #expect(mixed.total == 30)
     #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
   }
@@ -123,8 +124,9 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A level may win instead of blocking, and win or block instead of making a fork. So wins count as blocks, too, and wins and blocks
-        // as forks.
+        // A level may win where it could block, and win or block where it could make a fork. So winning cells count as blocks, too, and
+        // winning
+        // and blocking cells as forks.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

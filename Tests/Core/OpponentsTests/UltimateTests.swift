@@ -227,8 +227,9 @@ extension UltimateValue {
     }
     let (one, two) = (numbers(1), numbers(2))
     #expect(one == numbers(1))
-    // The same weights on every machine. Another digest means that training gives another file than the shipped one, which is then to be
-    // trained again: a run with all games is too long for a test that runs each time.
+    // The weights are the same on every machine. If a change gives another digest, training gives another file than the shipped one: make
+    // the
+    // shipped file again. A training with all games takes too long for a test that runs each time.
     #expect(fnv1aText(UltimateValue.bytes(of: one)) == "b45a10387a7bc99f")
     let tables = UltimateValue.tableWeightCount
     #expect(one[..<tables] != two[..<tables] && one[tables...] != two[tables...])
@@ -247,7 +248,7 @@ extension UltimateValue {
   }
 
   @Test func `a net learns what boards alone do not tell`() throws {
-    // The aim depends on two boards together, so a sum over boards cannot express it.
+    // The aim is 1 if both boards have the same status, else −1. A sum of one value for each board cannot express it.
     var fitting = UltimateFitting(seed: 53)
     var generator = SplitMix64(seed: 53)
     func sample() -> (inputs: [Int], aim: Float) {
@@ -301,8 +302,8 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // Over 1,000 games the level must score 65–85 %. Fewer games get two standard deviations more, which still excludes a level that
-      // scores half the points. The seeds are fixed, so the score is the same in every run.
+      // Over 1,000 games the level must score 65–85 %. For fewer games the range is two standard deviations wider at each end, which still
+      // excludes a level that scores half the points. The seeds are fixed, so the score is the same in every run.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }

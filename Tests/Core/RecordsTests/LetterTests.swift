@@ -58,7 +58,7 @@ import TicTacToe
     #expect(longest < 1_400, "\(longest)")
   }
 
-  /// A letter with the same id as `letter` and a different last move.
+  /// A letter with the id of `letter` that departs from its game in one of the last three moves.
   private static func contradiction(of letter: Letter, using random: inout SplitMix64) -> Letter {
     var other = Letter(id: letter.id, variant: letter.game.variant)
     for cell in letter.game.cells.dropLast(1 + random.below(3)) { try? other.play(cell) }
@@ -90,7 +90,7 @@ import TicTacToe
       var boxes = [LetterBox(), LetterBox()]
       /// All letters written so far.
       var post: [Letter] = []
-      /// The game as each player knew it before the step.
+      /// The game as each player knew it before the running step of the loop below.
       var past = [first.game, first.game]
       var changes = 0
       boxes[0].keep(.init(first, you: .x, since: "1"))
@@ -128,7 +128,8 @@ import TicTacToe
             #expect([.fork, .old, .same].contains(boxes[at].take(other, at: "?")))
             #expect(boxes[at] == before)
           default:
-            // Does not deliver a player's own letter into an empty box: a box derives the sides from the sender of its first letter.
+            // Skips a player's own letter while the player's box is empty: a box takes the players' sides from the sender of its first
+            // letter.
             if boxes[at].entries[first.id] == nil, letter.sender == side { continue }
             boxes[at].take(letter, at: "\(step)")
           }

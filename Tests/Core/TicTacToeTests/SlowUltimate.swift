@@ -14,7 +14,7 @@ struct SlowUltimate {
     [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
   ]
 
-  /// The letter that fills a line of nine cells; `none` if no line is full. `letter` returns the letter of a cell by its index.
+  /// The letter that fills one of the eight lines of a board; `none` if no line is full. `letter` returns the letter of a place, 0…8.
   private static func owner(_ letter: (Int) -> UInt8) -> UInt8 {
     for line in lines {
       let first = letter(line[0])

@@ -33,8 +33,7 @@ import TicTacToe
     // X's bars sound M and T together. O's bars roll the two notes: T sounds at the frame of the move, M a moment later.
     #expect(bar.pairs[0].t?.onset == .zero)
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
-    // Every pair is panned to its player's side. Only the second pair may be on the opponent's side: a postponed sign in the opponent's
-    // voice may sound there.
+    // Every pair sounds on its player's side. An exception is the second pair: a postponed sign may sound there in the opponent's voice.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect((bar.pairs[index].m ?? bar.pairs[index].t)?.pan == (isX ? 64 : -48))
     }
@@ -82,8 +81,8 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // The bars of the arch (the music after the end) slow down. Only the last one before the final note is checked: its short notes
-      // last 0.8 s.
+      // The bars of the arch (the music after the end) slow down. Only the last of them before the final note is checked: its short notes
+      // last 0.8 s instead of 1.05 s.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }
@@ -171,7 +170,7 @@ import TicTacToe
     let first = Tick(rawValue: frames[0])
     let live = notes(heard, origin, from: first)
     let offline = notes(again.events, .zero, from: first - origin)
-    // The live session goes on with echoes after the arch; up to the end of the arch it equals the rendition.
+    // The live session goes on with echoes after the arch, so only the notes up to the end of the arch are compared.
     let different = zip(live, offline).enumerated().first { $1.0 != $1.1 }.map { "note \($0): \($1)" }
     #expect(different == nil)
     #expect(offline.count > 40)

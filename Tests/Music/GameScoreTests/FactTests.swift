@@ -7,8 +7,8 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// A fact of the table, named as its sign. `check` gets the bar, the bar's events and the move, and returns whether the fact has its
-/// effect.
+/// A row of the table `rows`: a fact, named as its sign. `check` gets the bar, the bar's events and the move, and returns whether the bar
+/// answers the fact.
 struct FactRow: CustomTestStringConvertible, Sendable {
   let sign: String
   let check: @Sendable (Bar, [ScoreEvent], VariantMove) -> Bool
@@ -94,8 +94,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   let (conductor, events) = conducted(game)
   let bar = try #require(conductor.music.bars.last)
   #expect(bar.signs.first == row.sign)
-  // In `conducted` the second pair may sound an earlier, postponed sign. So the row is checked in a piece that consists of the last move
-  // alone.
+  // In `conducted` the second pair may sound a postponed sign of an earlier move. So the row is checked in a piece of the last move alone.
   var alone = GameConductor(seed: 3, rules: rules)
   let awoke = game.variantMoves.dropLast().awakening != nil
   _ = alone.handle(.gameStarted(move.before, human: nil, awoke: awoke), at: .zero)
@@ -136,7 +135,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   record.seed = 8
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
   #expect(win.allSatisfy { $0.voice == .second })
-  // The melody ends on the notes of b2, a2 and c2. O, the winner, plays them an octave lower.
+  // The last notes before the final one are those of the winning row, b2, a2 and c2, an octave lower, because O has won.
   let end = win.flatMap(\.melody).suffix(4).map(\.midi)
   #expect(end.dropLast() == [4, 3, 5].map { rules.cells[$0].midi - 12 }[...])
   // The last note is the tonic nearest to the note before it. The low tonic sounds below it.

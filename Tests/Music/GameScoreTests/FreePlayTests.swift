@@ -37,7 +37,7 @@ struct FreePlayTests {
         for pair in bar.pairs {
           guard let m = pair.m?.pitch.midi else { continue }
           #expect(scale.degree(of: m) != nil)
-          // In the bar of a touch M is in the compass, apart from its voice's octaves. An echo may be higher, up to the echoes' ceiling.
+          // M of a touch's bar is in the compass before its voice's octaves are added. M of an echo may be higher, up to `echoes.ceiling`.
           if bar.kind == .move {
             #expect((compass.lowerBound.midi...compass.upperBound.midi).contains(m - 12 * octaves))
           } else {
@@ -47,7 +47,7 @@ struct FreePlayTests {
       }
       #expect(style.conforming == style.pairs && style.awakenings == 0)
       #expect(music.bars.count { $0.kind == .move } <= play.touches.count)
-      // One bar sounds at a time: the next one cuts it.
+      // Bars do not overlap: a new bar cuts the bar before it.
       for (bar, next) in zip(music.bars, music.bars.dropFirst()) { #expect(bar.end <= next.start) }
     }
   }

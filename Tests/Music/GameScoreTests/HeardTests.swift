@@ -79,7 +79,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     }
   }
   #expect(bells > 50 && thirds > 10)
-  // A postponed sign has the voice of the player whose move caused it, not of the current mover.
+  // A postponed sign sounds in the voice of the player whose move caused it, even in a bar of the opponent.
   let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.music.bars }
     .filter { $0.signs.count > 1 }.prefix(100)
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
@@ -166,7 +166,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     kept.annotations.count % 4 == 0 && kept.annotations.count > 40
       && kept.annotations == Array(all.prefix(kept.annotations.count)))
   #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
-  // Older versions could cut the record's list of annotations between moves and their undos: a reader drops the incomplete group of four.
+  // Older versions could cut the record's list of annotations within such a group of two moves and two undos: a reader drops the
+  // incomplete group.
   let words = try #require(kept[tag: "Asides"]).split(separator: " ")
   for left in 0...4 {
     kept[tag: "Asides"] = words.prefix(8 + left).joined(separator: " ")
@@ -226,7 +227,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     return conductor.music.bars.map(\.pairs.count)
   }
   #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
-  // X's bars, which O answers, have two to four pairs and a long note. The last bar has no answer, so its length is unlimited.
+  // O answers each of X's bars in time, so X's bars have two to four short pairs and a long one. X's last bar has no answer and is longer.
   let against = lengths([.second], every: 30)
   #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
   let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))

@@ -63,8 +63,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  // The first echo comes after 45 % of eight seconds if the bar has two pairs, after 100 % if it has eight. This bar has four pairs, so two
-  // sixths of the 55 % are added.
+  // After a bar of two pairs the first echo comes after 45 % of eight seconds, after a bar of eight pairs after 100 %. This bar has four
+  // pairs, so two sixths of the 55 % are added.
   #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
@@ -196,7 +196,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
     var last = bar
     for phrase in phrases {
       #expect(phrase.voice == last.voice?.other && phrase.start == last.end + .seconds(rules.phrases.after))
-      // A phrase begins a step away from the long note that it answers.
+      // A phrase begins one scale step from the long note that the phrase answers.
       let degrees = [(last, last.pairs.last), (phrase, phrase.pairs.first)].map { bar, pair in
         rules.scale.degree(of: pair!.m!.pitch.midi - 12 * rules.manner(of: bar.voice).octaves)!
       }
@@ -278,8 +278,9 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // A sign that was cut or postponed now sounds, or is postponed again (even if the bar's own sign covers it, since it may be the
-      // other player's), or gives way to the game's result.
+      // Each sign that was cut off or postponed now sounds, or waits again, or gives way to the game's result. It does so even if the bar's
+      // own
+      // sign covers it, because it may be the other player's.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {
@@ -374,7 +375,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // Only T's sound was left out. The score keeps T in all pairs, because all listeners of a match have the same score.
+  // While the connection was lost only T's sound was left out. The score keeps T in all pairs, because all listeners of a match have the
+  // same score.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 

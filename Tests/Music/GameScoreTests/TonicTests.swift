@@ -31,7 +31,7 @@ import TicTacToe
         now = now + .seconds(3)
         _ = conductor.handle(.moved(move), at: now)
         let bar = try #require(conductor.music.bars.last)
-        // A cell has the same scale degree on every tonic as on the first.
+        // A cell has the same scale degree on every tonic.
         let octaves = held.manner(of: move.mover.voice).octaves
         #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(move.square))
         #expect(

@@ -134,7 +134,7 @@ private func moveRows() throws -> [Row] {
       let at = 1 + 3 * Double(with.moves.count - 1)
       rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
     }
-    // The same game under rules without this fact, so that the difference is the rule's effect.
+    // The same game under rules without this fact's signs, so that these signs alone make the difference.
     let with = try #require(found?.with ?? shortest.games[fact])
     let at = 1 + 3 * Double(with.moves.count - 1)
     let deaf = Play(with).with { rules in

@@ -56,7 +56,7 @@ private struct ReadMIDI {
   }
 
   var tracks: [[Message]] = []
-  /// The greatest number of ticks between two messages, and of bytes that encode such a distance (`widest`).
+  /// `longest`: the greatest number of ticks between two messages. `widest`: the greatest number of bytes that encode such a distance.
   var longest = 0
   var widest = 0
 
@@ -246,7 +246,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
-      // Compares only bars in even rhythm, where a short pair has the length of 1 quarter note and a long pair that of 4.
+      // Compares only bars in even rhythm: there a short pair lasts 1 quarter note and a long pair 4.
       for (index, pair) in bar.sounding.enumerated() where bar.rhythm == .even {
         let whole = pair.isLong ? 4.0 : 1.0
         let half = pair.answer == nil ? whole : whole / 2

@@ -16,7 +16,7 @@ import TicTacToe
 /// Changes every value of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
-  /// The keys whose values depend on each other: these values stay unchanged, because a random value would be refused.
+  /// The keys whose values depend on each other. They keep their values, because the reader would refuse a random one.
   private static let bound: Set<String> = [
     "name", "tonic", "mode", "cells", "octaves", "compass", "register", "covers", "when", "unless", "softest",
   ]
@@ -82,7 +82,7 @@ private struct Shaker: RuleVisitor {
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 
-  /// Changes values that depend on each other together: a scale, cells on the scale, a compass that contains the cells, and facts.
+  /// Changes together what must agree: a scale, cells on the scale, a compass that contains the cells. Also changes the facts of signs.
   private static func rescale(_ rules: inout ScoreRules, _ generator: inout SplitMix64) {
     let modes = Scale.modes.sorted { $0.key < $1.key }
     rules.scale = Scale(
@@ -131,7 +131,7 @@ private struct Shaker: RuleVisitor {
         isReference
         ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
       var game = Game(from: VariantState(startOf: variant))
-      // Some games start from a position. Some have no start event, as if they were resumed.
+      // One game in eight starts from a later position. One in eight has no start event, as if it was resumed.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }

@@ -60,7 +60,7 @@ struct ClickTests {
     play(200_000)
     change { engine.setMuted(true) }
     change { engine.setMuted(false) }
-    // This time the sound is unmuted after 500 frames, before the fade to silence has ended.
+    // Mutes the sound, and unmutes it after 500 frames (10 ms), before the fade to silence has ended.
     moments.append(out.count / 2)
     engine.setMuted(true)
     play(500)

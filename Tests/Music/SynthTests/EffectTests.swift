@@ -14,7 +14,7 @@ struct FeedbackCombTests {
       bench.set(.string(frequency: 48_000 / delay, t60: 7.5, damping: damping))
       let n = 1 << 19
       let power = Signal.spectrum(bench.render(Signal.impulse(n)).0, windowed: false)
-      // Damping is a low-pass filter, which shifts the high harmonics: with damping only five harmonics are checked, without it twelve.
+      // Damping is a low-pass filter, which detunes the high harmonics: with damping only five harmonics are checked, without it twelve.
       for h in 1...(damping == 0 ? 12 : 5) {
         let f = Double(h) * 48_000 / delay
         let found = Signal.peak(power, near: Int(f * Double(n) / 48_000), within: 30) * 48_000 / Double(n)
@@ -68,7 +68,7 @@ struct FeedbackCombTests {
     for frame in stride(from: 47_000, to: 70_000, by: 500) {
       #expect(Signal.click(x, at: frame) < before + 6)
     }
-    // The same change without interpolation clicks, which shows that the measure detects clicks.
+    // If the comb's delay jumps from 389 to 412 frames without interpolation, there is a click, which the measure must detect.
     var line = [Float](repeating: 0, count: 96_000)
     for i in 0..<96_000 {
       let d = i < 48_000 ? 389 : 412
@@ -331,7 +331,7 @@ struct OutputTests {
   func dither() {
     var dither = Dither()
     let n = 1 << 16
-    // A tone of 0.4 quantisation steps: without dither it would vanish.
+    // The tone's amplitude is 0.4 quantisation steps: without dither the tone would vanish.
     let x = Signal.sine(750, n, amplitude: 0.4 / 32_767)
     var y = [Int16](repeating: 0, count: n)
     dither.convert(x, to: &y, count: n)

@@ -62,7 +62,7 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // The first two notes of the batch fit. Taking them makes room for the other two, which sound at frame 1,000, too.
+    // The first two of the four notes fit. Popping them makes room for the other two, which sound at frame 1,000, too.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }

@@ -48,7 +48,7 @@ struct PianoTests {
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
-        // The distance must tell notes apart: that of the modal piano's note a fifth higher must be more than 1 dB greater.
+        // The measure must tell notes apart: the modal piano's note a fifth higher must be more than 1 dB farther from the grand's note.
         if velocity == 50, midi < 90 {
           #expect(Mel.distance(Mel.spectrogram(Self.note(midi + 7, velocity, on: nil)), oracle) > d + 1)
         }

@@ -26,7 +26,7 @@ struct PlayTests {
     var seconds = 0.0
   }
 
-  /// Renders simulated play of a seed with occasional changes of every control, and analyses each event and change.
+  /// Renders the simulated play of a seed, changes a random control now and then, and measures clicks at each event and change.
   private func listen(games: Int, seed: UInt64, rules: String, grand: SampledPiano? = nil) -> (Findings, Engine) {
     let rules = shipped(rules)
     let play = SimulatedPlay(games: games, seed: seed, rules: rules)
