@@ -20,7 +20,8 @@ package final class ClusterScript {
 
   private static func path(of script: String) -> String { repository.appending(path: "scripts/\(script)").path }
 
-  /// Starts the cluster; `learned` is called with the database's URL before the nodes start, then with each node's address.
+  /// Starts the cluster; `learned` is called once the database's URL is known, before the nodes start, and then once for each node's
+  /// address.
   package init(
     server: String, nodes count: Int = 3, namespaces: Bool = false, flags: [String] = [],
     environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }

@@ -6,7 +6,7 @@ import TicTacToe
 
 @testable import MatchClient
 
-/// A server controlled by the test, on a free port of this computer; every wait is bounded.
+/// A server controlled by the test, on a free port of this computer; every wait has a time limit.
 private final class Peer {
   private let listening: Int32
   private var connection: Int32 = -1
@@ -185,7 +185,8 @@ private let welcome = ServerMessage.welcome(
     try online(client)
     peer.hangUp()
     _ = try retry(client)
-    // On a busy machine the client may give up a node that greets late, and come back to it. So greets until the client is online.
+    // On a busy machine this node may greet too late: the client then tries another node and comes back. So greets until the client is
+    // online.
     var isOnline = false
     while !isOnline {
       try other.take()

@@ -160,7 +160,7 @@ struct WebTests {
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
     lines = lines.map { $0.trimmingCharacters(in: .newlines) }
     var questions = ["client\n" + lines.joined(separator: "\n")]
-    // Tests the extreme values of the numbers in a server's lines.
+    // Replaces each number in a server's lines by extreme values.
     for (index, line) in lines.enumerated() {
       for place in line.ranges(of: /-?[0-9]+/) {
         for number in ["-9223372036854775808", "-2147483648", "-1", "2147483647", "9223372036854775807"] {

@@ -287,7 +287,7 @@ struct AppTests {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)
-    /// The number of updates that the window requests in some seconds without input.
+    /// The number of updates that the window requests within the given seconds without input.
     func looks(_ seconds: Double) -> Int {
       let end = bench.now + seconds
       var count = 0

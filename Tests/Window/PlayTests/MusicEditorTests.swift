@@ -29,7 +29,7 @@ struct MusicEditorTests {
     bench.pass(app, 2)
     #expect(app.screen.pages.ownMusic.isPlaying && bench.posted.dropFirst(before).contains { $0.kind == .note })
     #expect(app.screen.settings.ownMusic == "score-30---------" && app.screen.settings.scoreRules == "score")
-    // The example still plays after another dial is turned, and ends when the page is left.
+    // The page's example of the music still plays after another dial is turned, and ends when the page is left.
     app.want(.ownMusic(.turn(dial: 9, to: 40)))
     bench.pass(app, 2)
     #expect(app.screen.pages.ownMusic.isPlaying && app.session.rules.name == "alina")

@@ -38,7 +38,7 @@ struct SpokenBoardTests {
       return press(.character(Character("\(row * 3 + column + 1)")))
     }
 
-    /// The empty cells of the rows of the board with the focus.
+    /// The empty cells of the board that has the focus, row by row.
     func emptyCells() -> [String] {
       (0..<3).flatMap { _ -> [String] in
         let row = ask("i").split(separator: ": ").last ?? ""

@@ -46,7 +46,7 @@ import Testing
     }
     #expect(!reason.isEmpty)
     #expect(waitForFrames(engine, 24_000))
-    // Half a second of sound takes half a second, minus the block that is pulled at once. On a busy machine it may take longer.
+    // Half a second of sound takes half a second, minus the first block, which the device takes at once; on a busy machine it takes longer.
     #expect(MonotonicClock.seconds - begun > 0.4)
     device.stop()
   }

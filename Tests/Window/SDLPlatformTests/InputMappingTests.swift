@@ -52,7 +52,7 @@ import Testing
 
   @Test("A hidden window wakes up for updates, not for pictures")
   func hidden() {
-    // Without a picture the hidden window sleeps until the music's update at 0.25 s. A shown window wakes up for its next picture.
+    // A hidden window has no picture due, and sleeps until the music's update at 0.25 s. A shown window wakes up for its next picture.
     #expect(SDLPlatform.wake(picture: nil, update: 0.25, lastPicture: 0) == 0.25)
     #expect(SDLPlatform.wake(picture: 0, update: 0.25, lastPicture: 0.1) == 0.1 + 1.0 / 60)
     #expect(SDLPlatform.wake(picture: .infinity, update: 0.25, lastPicture: 0) == 0.25)

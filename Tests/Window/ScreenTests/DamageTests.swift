@@ -61,7 +61,7 @@ struct DamageTests {
       both([], now)
       frame(now)
     }
-    // All frames together draw less than 25 whole pages, because most frames change a small part of the page.
+    // All frames together redraw fewer pixels than 25 whole pictures have, because most frames change a small part of the picture.
     #expect(drawn < width * height * 25, "damage is \(Double(drawn) / Double(width * height)) pages")
   }
 

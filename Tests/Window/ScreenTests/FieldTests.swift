@@ -314,7 +314,7 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: place.maxX - 1, y: place.midY + 2)], at: 3)
     screen.handle([.pointerUp(x: place.maxX - 1, y: place.midY, isTouch: true)], at: 3)
     #expect(screen.settings.volume == 1)
-    // A finger that lands on a slider and moves down drags the list and leaves the slider; a tap moves the slider.
+    // A finger that lands on a slider and moves down drags the list and does not move the slider; a tap moves the slider.
     let (left, height) = (place.x + 20, place.midY)
     screen.handle([.pointerDown(x: left, y: height, isTouch: true)], at: 4)
     for step in 1...10 { screen.handle([.pointerMoved(x: left, y: height + Double(step) * 3)], at: 4) }

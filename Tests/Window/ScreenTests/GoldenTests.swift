@@ -164,7 +164,7 @@ struct GoldenTests {
       !likeness.isExceeded(by: likeness.differences(picture, other), width: picture.width)
     }
     #expect(passes(picture, .same))
-    // Shifted by two thirds of a pixel the picture fails the strict comparison, and passes as one of another rasteriser.
+    // Shifted by two thirds of a pixel, the picture fails the comparison for the same rasteriser and passes that for another rasteriser.
     let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
     #expect(!passes(smoothed, .same) && passes(smoothed))
     // A band of the board that is shifted by six pixels is noticed.
@@ -193,10 +193,10 @@ struct GoldenTests {
     #expect(a.count > 1000)
   }
 
-  /// A line that names the rasteriser of the pictures in `Goldens`.
+  /// A file whose only line names the rasteriser of the pictures in `Goldens`.
   private static let drawnBy = folder.appendingPathComponent("drawn-by.txt")
 
-  /// With the rasteriser of the goldens pixels differ by rounding at most; another rasteriser may smooth edges differently.
+  /// If this run has the rasteriser of the goldens, pixels may differ by rounding only; another rasteriser may smooth edges differently.
   private static let likeness: Likeness = {
     let rasteriser = try? String(contentsOf: drawnBy, encoding: .utf8)
     return rasteriser?.trimmingCharacters(in: .newlines) == Likeness.rasteriser ? .same : .other

@@ -97,7 +97,7 @@ enum Samples {
     return game
   }
 
-  /// A position of one of the longer games by the names of its cells, with O as the opponent.
+  /// The board of a variant after moves on the cells `names`; O is a computer opponent.
   static func model(_ variant: Variant, _ names: String) -> BoardModel {
     var model = BoardModel()
     model.game = Game(from: VariantState(startOf: variant))

@@ -121,7 +121,7 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // A case such as `.open`, `.win` or `.play` also belongs to other types. So the pattern matches a case only where a phrase can occur.
+    // Other types, too, have cases such as `.open`, `.win` or `.play`. So the pattern finds a case only where a phrase can stand.
     let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")

@@ -221,7 +221,7 @@ import TicTacToe
     let screen = try playing(1_280, 720)
     screen.handle([], at: 2)
     #expect(screen.context.statusText().detail == "Place 2 · points: 54")
-    // An aborted game may have paused the player.
+    // An aborted game may have paused the player: the status then says why the game ended and that the player is paused.
     screen.model.online = OnlineModel(you: .x)
     screen.model.tournament?.row.status = .paused
     screen.model.game.finish(GameEnd(outcome: nil, termination: .abandoned))

@@ -492,7 +492,7 @@ import Tintinnabuli
     session.isResting = false
     bench.pass(session, seconds: 60)
     #expect(bench.posted.count > before)
-    // Music that was due while the session rested is not posted later either.
+    // Music that was due while the session rested is not posted after the rest either.
     let late = bench.posted.dropFirst(before).flatMap(\.self).filter { $0.frame < .seconds(30) }
     #expect(late.isEmpty)
   }

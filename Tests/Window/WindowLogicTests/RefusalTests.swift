@@ -142,8 +142,8 @@ private struct WiredWindow {
         // A postponed command is sent again with the next heartbeat. A command that a stopping server has refused is sent again after the
         // reconnection, to the next server.
         if isPostponed {
-          // A stopping server closes the connection before the next heartbeat, so the command cannot be sent again here. Then its first,
-          // refused sending is enough.
+          // A stopping server closes the connection before the next heartbeat, so the client sends the command only once: this sending is
+          // enough.
           let before = code == .draining ? 0 : wired.sent.count
           try wired.say(.ping(1))
           #expect(wired.sent[before...].contains { $0.message.name == row.name }, context)

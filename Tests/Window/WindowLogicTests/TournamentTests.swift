@@ -357,7 +357,7 @@ import TicTacToe
     window.want(.watch(id: TestWindow.m.rawValue))
     window.log(Self.start, you: nil)
     #expect(window.state.mode == .watching(TestWindow.m))
-    /// The seconds at which the next game is requested.
+    /// The seconds, of the next four, in which the window requests to watch the next game.
     func requests(on page: SceneName) -> [Int] {
       window.board.page = page
       return (1...4).filter { _ in

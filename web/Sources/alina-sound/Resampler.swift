@@ -17,7 +17,7 @@ struct Resampler {
   /// Makes a resampler to a rate in Hz.
   init(to rate: Double) {
     step = 48_000 / rate
-    // Cuts off at the lower of the two Nyquist frequencies.
+    // The cutoff relative to the engine's Nyquist frequency: 6 % below the lower one of the engine's and the device's.
     let cutoff = min(1, rate / 48_000) * (rate == 48_000 ? 1 : 0.94)
     let half = Double(Self.taps / 2)
     var table: [Float] = []

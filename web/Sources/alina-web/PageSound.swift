@@ -60,7 +60,7 @@ final class PageSound {
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"
   }
 
-  /// The data of a piece other than its events: rules, A4 in thousandths of a hertz, the end, and 1 for even loudness.
+  /// The data of a piece other than its events: rules, A4 in thousandths of a hertz, the frame of the end, and 1 for even loudness.
   static func order(_ music: Rendition, _ piece: Piece) -> [String] {
     [
       name(of: music.rules), "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)", piece.isEven ? "1" : "0",
