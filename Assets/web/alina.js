@@ -99,8 +99,8 @@ function turn(draws) {
 
 let [isDescribing, describesAt] = [false, 0];
 /**
- * Updates the elements behind the picture after the frame has been drawn, so that the frame is not late. After an update the next one
- * waits nine times as long as the update took, at most 250 ms: so updates take about a tenth of the time of a slow device.
+ * Updates the elements behind the picture after the frame has been drawn, so that the frame is not late. After an update the next one waits
+ * nine times as long as the update took, at most 250 ms: so updates take about a tenth of the time of a slow device.
  */
 function describe() {
   if (isDescribing) return;

@@ -27,8 +27,8 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // If the browser's history has no entry before the page, `go` does nothing and the page stays open: after a second the page updates
-    // the history and the address again.
+    // If the browser's history has no entry before the page, `go` does nothing and the page stays open: after a second the page updates the
+    // history and the address again.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 

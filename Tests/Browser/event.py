@@ -100,8 +100,7 @@ def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
     # Waits up to 600 s: the page receives some hundred games a second, and the bots play thousands of games. Then waits one second and
-    # takes
-    # the newest file, because an earlier file of the same kind may exist.
+    # takes the newest file, because an earlier file of the same kind may exist.
     found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)], 600)
     time.sleep(1)
     with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:

@@ -24,8 +24,7 @@ SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
 # `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. `LEAST`: the least ink of a tile that
-# is
-# compared; ink is the sum of the squared differences from the tile's median grey level.
+# is compared; ink is the sum of the squared differences from the tile's median grey level.
 REACH = 5
 TILE = 12
 LEAST = 5000

@@ -389,8 +389,7 @@ import TicTacToe
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
       // Cuts the file of games in half and resumes with two threads: the scores must equal those of the first run, and old scores of games
-      // that
-      // are not chosen must be removed.
+      // that are not chosen must be removed.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)

@@ -71,8 +71,7 @@ import TicTacToe
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
     // With the chance 3/5 the move is cell 2 or 3, otherwise cell 0, 1 or 2. Cells 0 and 1 have 2/5 · 1/3 = 4/30 each, cell 3 has 3/5 · 1/2
-    // =
-    // 9/30, and cell 2 has the sum, 13/30.
+    // = 9/30, and cell 2 has the sum, 13/30.
     #expect(mixed.total == 30)
     #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
   }
@@ -125,8 +124,7 @@ import TicTacToe
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
         // A level may win where it could block, and win or block where it could make a fork. So winning cells count as blocks, too, and
-        // winning
-        // and blocking cells as forks.
+        // winning and blocking cells as forks.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

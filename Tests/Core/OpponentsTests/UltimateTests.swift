@@ -228,8 +228,7 @@ extension UltimateValue {
     let (one, two) = (numbers(1), numbers(2))
     #expect(one == numbers(1))
     // The weights are the same on every machine. If a change gives another digest, training gives another file than the shipped one: make
-    // the
-    // shipped file again. A training with all games takes too long for a test that runs each time.
+    // the shipped file again. A training with all games takes too long for a test that runs each time.
     #expect(fnv1aText(UltimateValue.bytes(of: one)) == "b45a10387a7bc99f")
     let tables = UltimateValue.tableWeightCount
     #expect(one[..<tables] != two[..<tables] && one[tables...] != two[tables...])

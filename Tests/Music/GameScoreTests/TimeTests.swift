@@ -279,8 +279,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
       // Each sign that was cut off or postponed now sounds, or waits again, or gives way to the game's result. It does so even if the bar's
-      // own
-      // sign covers it, because it may be the other player's.
+      // own sign covers it, because it may be the other player's.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The distance of two sounds in dB, in 48 mel bands from 30 Hz to 16 kHz. The sounds are cut into frames of 4,096 samples, one every
-/// 1,024 samples for six seconds, and bands below −60 dB of the louder sound's maximum count as −60 dB. The distance of two frames is the
-/// root mean square of their bands' differences (in `tools/fit-piano/mel.py` the mean absolute difference), averaged over all frames.
+/// The distance of two sounds in dB, in 48 mel bands from 30 Hz to 16 kHz. The sounds are cut into frames of 4,096 samples, one every 1,024
+/// samples for six seconds, and bands below −60 dB of the louder sound's maximum count as −60 dB. The distance of two frames is the root
+/// mean square of their bands' differences (in `tools/fit-piano/mel.py` the mean absolute difference), averaged over all frames.
 enum Mel {
   static let bands = 48
   static let size = 4_096
