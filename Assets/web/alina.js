@@ -161,7 +161,7 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // During `await` the program may have stopped asking for a lock, or another call of this function may have got one.
+    // During `await` the program may have ceased to keep the screen awake, or another call of this function may have got a lock.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }

@@ -1,4 +1,4 @@
-// Keeps the browser's history as deep as the program's open pages, and the address in step with the page shown.
+// Keeps as many entries in the browser's history as the program has open pages, and the address in step with the page shown.
 
 export class Steps {
   #goBack;

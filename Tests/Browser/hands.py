@@ -103,7 +103,7 @@ def keyboard(player):
 
 
 def text(player):
-    """Checks that text is pasted once, and that the field has a label."""
+    """Checks that text is pasted once, and that the text field has a label."""
     page = player.page
     for name in ("Play online", "Connect"):
         player.press(name)
@@ -156,7 +156,8 @@ def full_screen(player, server):
     page.until("Boolean(document.fullscreenElement)")
     page.run("document.exitFullscreen()")
     page.until(f"{setting} === 'no'")
-    # With the setting on, a page starts without full screen, which browsers allow only after a press.
+    # With the setting `full-screen` on, a page starts without full screen all the same, because browsers allow full screen only after a
+    # press.
     page.run("localStorage.setItem('alina/config/settings', 'full-screen = yes\\n')")
     player.open(server.url)
     page.key("F11")
@@ -222,10 +223,10 @@ def phone_call(player, server):
     page.key("ArrowLeft")
     page.run("call(false)")
     page.until("states()[0] === 'running' && globalThis.level?.() > 0.001")
-    # If the browser closes the device, the page opens a new one.
+    # If the browser closes the sound device, the page opens a new one.
     page.run("devices[0].close()")
     page.until("states()[1] === 'running' && globalThis.level?.() > 0.001")
-    # If a call comes before the first touch, the sound starts with the first touch after the call.
+    # If a telephone call comes before the first touch, the sound starts with the first touch after the call.
     player.open(server.url)
     page.run("call(true)")
     player.press("Menu")
@@ -330,8 +331,8 @@ def trap(player, server):
     page.run(f"(globalThis.isOld = true, setTimeout(() => {button}.click()), 0)")
     page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CELL}.length === 9")
     player.until_cell("b2", "X")
-    # A trap of WebAssembly (a crash of the program) at the start shows the message too. The game that was being resumed stays in the
-    # list, and the next start begins a new game.
+    # A trap of WebAssembly (a crash of the program) at the start also shows the message with the button. The game that was being resumed
+    # stays in the list, and the next start begins a new game.
     page.run("sessionStorage.trapAtStart = 1")
     page.open(server.url)
     page.until(f"{button}?.textContent === 'Reload'")

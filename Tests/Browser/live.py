@@ -101,7 +101,7 @@ def loads_again(x, o, server, enter):
 
 
 def hidden(x, o, everybody):
-    """Checks that a hidden page continues, and that its title names the side to move."""
+    """Checks that a match goes on in a hidden page, and that the page's title names the side to move."""
     o.page.run("hide(true)")
     plays(x, "a1", "X", [x])
     o.page.until("document.title === 'Your move – Alina'", 20)

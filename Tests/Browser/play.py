@@ -242,7 +242,7 @@ def next_move(ann, ben):
 
 
 def watch(player):
-    """Returns a match's link for spectators from a player."""
+    """Copies a match's link for spectators at a player's page, and returns the link."""
     for name in ("Menu", "Share spectator link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/w/') && copied.at(-1)").split("/", 3)[3]
@@ -301,7 +301,7 @@ def other_version(player):
 
 
 def half_loaded(name, program):
-    """Checks that an incomplete module is reported in one line and loses no data."""
+    """Checks that a truncated WebAssembly module is reported in one line and loses no data."""
     for module, words in (("alina", "Not all of the page arrived"), ("sound", "This browser cannot play sound here")):
         folder = tempfile.mkdtemp(prefix="alina-")
         shutil.copytree(PAGE, folder, dirs_exist_ok=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """spoken.py BROWSER alina-server: plays each game to its end by keys, reading only the live region.
 
-The player asks by the keys T, I and P and chooses cells by digits. The opponent is level 3. Prints the first failure in one line and
-exits 1.
+The player presses keys that ask questions (T: whose turn it is; I: the cells of a row; P: the last move), and chooses cells by
+digits. The opponent is level 3. Prints the first failure in one line and exits 1.
 """
 import json
 import random

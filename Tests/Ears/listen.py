@@ -30,7 +30,7 @@ NOTES = range(50, 95)
 
 
 def amplitudes(x, start, seconds):
-    """The amplitude of every pitch's first partial on both sides in a stretch of sound."""
+    """The amplitude of every pitch's first partial on the left and on the right in a stretch of sound."""
     begin, count = int(start * RATE), int(seconds * RATE)
     if begin < 0 or begin + count > len(x):
         return np.zeros((len(PITCHES), 2))
@@ -45,7 +45,7 @@ def risen(before, after):
 
 
 def to_the_right(before, after):
-    """The level difference of the added sound, right minus left, in dB."""
+    """The level difference, right minus left, of the sound that was added between `before` and `after`, in dB."""
     left, right = np.maximum(after**2 - before**2, 0).sum(0) + 1e-12
     return 10 * np.log10(right / left)
 

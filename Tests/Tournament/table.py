@@ -11,7 +11,7 @@ import sys
 
 
 def games(path, code):
-    """The finished games of the tournament, by the time of their end: (x, o, result)."""
+    """The finished games of the tournament, in the order of their ends: (x, o, result)."""
     found = []
     with open(path, encoding="utf-8") as lines:
         for line in lines:

@@ -11,7 +11,7 @@ import Tintinnabuli
 /// Tests of music other than the running game's (signs of the help page, replays) in recordings of the sound device.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
-  /// Runs a script on SDL's disk driver, as fast as possible, and returns the recording.
+  /// Runs the program with a script of inputs, as fast as possible, and returns the recording that SDL's disk driver has made of its sound.
   private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Recording {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")

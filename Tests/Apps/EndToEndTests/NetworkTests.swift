@@ -62,7 +62,8 @@ struct NetworkTests {
     var game = Game()
     for (ply, cell) in moves.enumerated() {
       if ply == 3 {
-        // Kills the window of the side to move. The opponent must be told, and the window's next start must find the match by itself.
+        // Kills the window of the side to move. The opponent must be told of this, and the window's next start must find the match by
+        // itself.
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
         desks[mover].killHard()
@@ -82,7 +83,7 @@ struct NetworkTests {
     }
     #expect(game.position.outcome == nil)
     try desks[1 - x].click(cell: 7)
-    // The other window may move only after the first window's move has arrived.
+    // X may move only after O's move has arrived at X's window.
     _ = try desks[x].record(moves: 8)
     try desks[x].click(cell: 8)
     for desk in desks {

@@ -35,7 +35,7 @@ struct Recording {
     let rules = try RuleLibrary.load(rules).rules
     let rendition = Rendition(of: record, rules: rules, human: human)
     let engine = Engine(patch: Patch(rules))
-    // Evens out the loudness, as a window does unless the setting is off.
+    // Evens out the loudness, as a window does unless its setting for this is off.
     engine.setEven(true)
     var renderer = OfflineRenderer(rendition.events, engine: engine)
     samples = renderer.render(frames: frames)

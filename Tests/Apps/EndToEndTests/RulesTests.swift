@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Tests of score rules in a real window: a file saved during play, and the rules kept in the record.
+/// Tests of score rules in a real window: a rule file that is saved during play, and the rules kept in the record.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct RulesTests {
   @Test("A rule file saved during play applies without gap or click; an invalid edit is reported and ignored")

@@ -136,7 +136,7 @@ import Testing
     }
     server.signal(SIGINT)
     #expect(try server.wait() == -SIGINT)
-    // Reads until the build in the background has ended, too, which has the same pipe: any output of the build would be in `said`.
+    // The build in the background writes to the same pipe. Reads until the build has ended, too, so that its output would be noticed.
     let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
     #expect(said == "building the game page in the background; the server serves it once it is built\n")
   }

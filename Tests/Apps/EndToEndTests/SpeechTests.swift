@@ -23,7 +23,7 @@ struct SpeechTests {
     }
     """
 
-  /// A window that uses the library, and the lines that it has spoken.
+  /// A window that uses the replaced speech library, and the lines that the window has spoken.
   private func window(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (desk: WindowProgram, said: () -> [String]) {

@@ -35,7 +35,7 @@ import TicTacToe
     #expect((0..<81).filter { first[$0] != 0 } == [39] && first[39] == 1)
     #expect((0..<81).filter { first[81 + $0] == 1 } == [27, 28, 29, 36, 37, 38, 45, 46, 47])
     #expect(Array(first.suffix(4)) == [2, 0, 39, 0])
-    // The step 253 means "wait" and leaves the second game unchanged.
+    // The second game's step, 253, means "wait" and leaves this game unchanged.
     #expect(Array(bytes[(3 * size)...]) == Array(bytes[size..<2 * size]))
   }
 

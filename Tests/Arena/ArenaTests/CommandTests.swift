@@ -464,8 +464,8 @@ import TicTacToe
       #expect(text.contains(#""spec":"menace:…/boxes""#))
       func cut() throws { try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games)) }
 
-      // A program that is neither at its old path, nor in the working folder, nor beside the file is an error in one line, which names
-      // the program and --where.
+      // If an engine's program is neither at its old path, nor in the working folder, nor beside the file of games, `resume` fails with one
+      // line, which names the program and --where.
       try cut()
       try FileManager.default.moveItem(atPath: folder + "/a/my-engine.py", toPath: folder + "/b/my-engine.py")
       let lost = try Support.run(["resume", games])

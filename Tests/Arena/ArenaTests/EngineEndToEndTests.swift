@@ -421,7 +421,8 @@ import TicTacToe
 
   @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
   func `processes started by an engine end with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
-    // By `mode` the engine starts processes whose parent ends, that leave its session, or that fork and exit repeatedly. None may remain.
+    // Depending on `mode`, the engine starts processes whose parent ends, that leave the engine's session, or that fork and exit
+    // repeatedly. None of them may remain.
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)

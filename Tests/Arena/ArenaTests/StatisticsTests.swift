@@ -210,8 +210,7 @@ import Testing
   func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // A pair of games brings 1½, ½ or 1 points. The true Elo difference is the first test's higher difference and the second test's lower
-    // one.
+    // A pair of games brings 1½, ½ or 1 points. The true Elo difference is `elo1` of the first test and `elo0` of the second.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])
@@ -284,7 +283,7 @@ import Testing
       #expect("\(BigNatural(max(a, b)) - BigNatural(min(a, b)))" == "\(max(a, b) - min(a, b))")
       #expect("\(Fraction(BigNatural(a * b), BigNatural(b)))" == "\(a)")
     }
-    // Multiplies 30! from its factors, and divides it again.
+    // Multiplies the factors of 30!, and divides the product by them again.
     let factorial = (1...30).reduce(BigNatural(1)) { $0 * BigNatural(UInt64($1)) }
     #expect("\(factorial)" == "265252859812191058636308480000000")
     #expect("\(Fraction(factorial, factorial * BigNatural(7)))" == "1/7")
@@ -304,7 +303,7 @@ import Testing
       let x = try #require(try PlayerSpec(names[0]).memoryless(in: .classic))
       let o = try #require(try PlayerSpec(names[1]).memoryless(in: .classic))
       let seating = ExactMatch.Seating(x: x, o: o)
-      // The reference does not always reduce a fraction, so fractions are compared by value.
+      // The reference data do not always reduce a fraction, so fractions are compared by value.
       for (ours, key) in [
         (seating.xWin, "x_win"), (seating.draw, "draw"), (seating.oWin, "o_win"), (seating.meanPlies, "mean_plies"),
       ] {

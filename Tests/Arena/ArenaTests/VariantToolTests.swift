@@ -77,7 +77,7 @@ import TicTacToe
         try VariantToolTests.tournament(["perfect", "perfect"], .infinite, games: 6), to: path)
       for line in try Support.run(["analyse", path, "--json"]).out.split(separator: "\n") {
         let moves = try #require(try JSON(String(line))["moves"]?.array)
-        // The first two plies are random.
+        // The first two plies are random and may be mistakes.
         #expect(moves.dropFirst(2).allSatisfy { $0["mistake"] == .bool(false) })
       }
     }
@@ -280,7 +280,7 @@ import TicTacToe
       #expect(names.sorted() == ["dramatic", "first", "longest", "shortest"])
       let files = try FileManager.default.contentsOfDirectory(atPath: scores).sorted()
       #expect(files.count { $0.hasSuffix(".pgn") } == chosen.count && files.count == 6 * chosen.count, "\(files)")
-      // A resume with one thread chooses the same games.
+      // A resume with one thread chooses the same games as the first run.
       let again = try Support.run(["resume", path, "--render", scores, "--json", "--threads", "1"])
       #expect(try JSON(String(again.out.dropLast()))["scores"]?.array == chosen)
     }

@@ -25,7 +25,7 @@ import Testing
       for second in [0, 1, 55, 56, 63, 64, 65, 128, 500] {
         var hash = SHA256()
         hash.update(message[..<first])
-        // Reading the digest between two parts leaves the later digest unchanged.
+        // Reading the digest after a part of the message leaves the digest of the whole message unchanged.
         #expect(hash.digest == SHA256.hash(message[..<first]))
         hash.update(message[first..<first + second])
         hash.update(Array(message[(first + second)...]))

@@ -168,7 +168,7 @@ extension UltimateValue {
 
 @Suite("Value function of Ultimate") struct UltimateValueTests {
   @Test func `a move's value equals the value of the position after it, computed from scratch`() throws {
-    // Weights that integers express exactly: both computations then differ only where the net's output is rounded.
+    // Random weights that are exact as integers: both computations then differ only where the net's output is rounded.
     var random = SplitMix64(seed: 50)
     func weights(_ count: Int, _ limit: Int, scale: Int) -> [Float] {
       (0..<count).map { _ in Float(random.below(2 * limit + 1) - limit) / Float(scale) }

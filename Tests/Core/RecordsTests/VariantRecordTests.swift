@@ -38,7 +38,7 @@ import TicTacToe
       #expect(record.text.contains("[Variant \"\(variant.title)\"]") && !record.text.contains("[Rules "))
       #expect(try Record(text: record.text, variants: [variant]) == record, "\(record.text)")
       #expect(try Record(jsonLine: record.jsonLine, variants: [variant]) == record, "\(record.jsonLine)")
-      // A reader that does not allow this variant refuses the record.
+      // Without `variants` a reader allows Classic only, and so refuses the record.
       #expect(throws: NotationError.self) { try Record(text: record.text) }
       #expect(throws: NotationError.self) { try Record(jsonLine: record.jsonLine) }
     }

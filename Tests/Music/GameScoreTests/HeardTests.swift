@@ -110,7 +110,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var times: [Record.MoveTimes] = []
   for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
-      // Makes two other moves, one of them while the connection is lost, and takes both back at once.
+      // Makes two moves that are not of the game, one of them while the connection is lost, and takes both back at once.
       var astray = game
       for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)

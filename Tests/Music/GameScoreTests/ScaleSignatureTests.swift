@@ -12,7 +12,7 @@ import Testing
       }
     }
     #expect(try signature("score") == ["F♯ 8", "C♯ 5"])
-    // G lydian has one sharp more than G major.
+    // `morning` is in G lydian, which has one sharp more than G major.
     #expect(try signature("morning") == ["F♯ 8", "C♯ 5"])
     #expect(try signature("night") == ["B♭ 4", "E♭ 7", "A♭ 3", "D♭ 6"])
   }

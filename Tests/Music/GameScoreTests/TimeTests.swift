@@ -85,8 +85,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes an echo follows each stroke of the low tonic a short note (1.05 s) later. The echo has two notes of a move's bar: the
-  // one of the cell and the long note.
+  // After two minutes an echo comes a short note (1.05 s) after each stroke of the low tonic. The echo has two notes of a move's bar: the
+  // note of the cell and the long note.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {

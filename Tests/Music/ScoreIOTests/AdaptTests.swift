@@ -244,7 +244,7 @@ func `Games that differ in one fact sound the same, sample for sample, before it
     let (added, missing) = difference(row)
     #expect(!(added + missing).isEmpty, "\(row.fact)")
     for line in added + missing { #expect(Double(line.prefix { $0 != " " })! >= row.from, "\(row.fact): \(line)") }
-    // The downbeat has the pitch of its cell with and without the fact.
+    // The downbeat has the pitch of the move's cell with and without the fact.
     let m = { (play: Play) in play.log.first { $0.contains(" m ") && Double($0.prefix { $0 != " " })! >= row.from } }
     #expect(m(row.with)?.split(separator: " ")[2] == m(row.without)?.split(separator: " ")[2], "\(row.fact)")
   }

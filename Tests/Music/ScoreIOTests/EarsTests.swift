@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .long) struct EarsTests {
   private static let isLong = ProcessInfo.processInfo.environment["EARS"] != nil
 
-  /// The built command beside the test bundle.
+  /// The built alina-score beside the test bundle.
   private static let score: String = {
     var folder = URL(
       fileURLWithPath: CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0])

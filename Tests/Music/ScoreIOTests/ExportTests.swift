@@ -12,7 +12,7 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// Independent readers of our exports; `PYTHON` names an interpreter with the modules.
+/// Independent readers of our exports: Python modules. `PYTHON` names an interpreter that has them.
 enum Python {
   static let path = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
   static let hasMido = (try? run("import mido"))?.status == 0
@@ -20,7 +20,7 @@ enum Python {
   static let hasMusic21 = (try? run("import music21"))?.status == 0
   static let hasChess = (try? run("import chess"))?.status == 0
 
-  /// Runs a program on a file.
+  /// Runs a Python program with the path of a file as its argument.
   static func run(_ program: String, _ path: String = "") throws -> (status: Int32, output: String) {
     let result = try Child.run([Self.path, "-c", program, path])
     return (result.status, result.out)

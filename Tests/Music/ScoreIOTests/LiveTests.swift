@@ -399,7 +399,7 @@ func `No key or pedal stays down after a signal or the end of the input`(_ numbe
   #expect(mkfifo(file.path + "/fifo", 0o600) == 0)
   let told = try Child.run(["bash", "-c", script, "sh", file.path, try #require(command, "alina-score is not built")])
   guard access("/dev/snd/seq", R_OK | W_OK) == 0 else {
-    // Without the kernel module there is one line of output and no sound.
+    // Without the kernel module of the ALSA sequencer there is one line of output and no sound.
     #expect(told.errors.contains("--midi-port: no ALSA sequencer here ("), "\(told.errors)")
     return
   }

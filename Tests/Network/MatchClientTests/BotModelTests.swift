@@ -11,7 +11,7 @@ private struct WiredBot {
   var client = ClientModel(.init(guest: "bot", isBot: true), seed: 1)
   var bot: BotModel
   var now: Int64 = 0
-  /// The messages since the connection was made.
+  /// The messages that the client has sent since the connection was made.
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
   private(set) var actions: [BotModel.Action] = []

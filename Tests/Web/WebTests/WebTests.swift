@@ -62,7 +62,7 @@ struct WebTests {
     for seed in 0..<UInt64(100) {
       let record = Probe.game(seed: seed)
       questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
-      // Also asks for records in which one byte is changed; most of them are refused.
+      // Also asks the probe to read records in which one byte is changed; most of them are refused.
       var generator = SplitMix64(seed: seed)
       var bytes = Array(record.text.utf8)
       bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))

@@ -227,7 +227,7 @@ struct AppTests {
       #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
       #expect(try named(.block) == (isWanted ? 1 : 0), "game \(game)")
     }
-    // The help page has a control that starts the explanations again.
+    // The help page has a control after which each sign is explained again when it is first heard.
     app.screen.show(.help)
     app.want(.explainAgain)
     #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)

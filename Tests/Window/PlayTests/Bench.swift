@@ -69,7 +69,7 @@ final class Bench: @unchecked Sendable {
     return services
   }
 
-  /// The pieces that the window has given away to be exported or filmed.
+  /// The pieces that the window has handed to the platform to be exported or filmed.
   var given: [Piece] = []
   /// The films that the window has started, each with the function to which the platform reports progress.
   var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []

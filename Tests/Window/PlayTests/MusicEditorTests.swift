@@ -50,7 +50,7 @@ struct MusicEditorTests {
     app.want(.ownMusic(.saveFile))
     let file = try #require(bench.files["data/music/score-30-2-6-------40.yaml"])
     #expect(try RuleReader.rules(String(decoding: file, as: UTF8.self)) == app.session.rules)
-    // The record of the game names the saved rule file, so that alina-score finds that file beside the game's.
+    // The record of the game names the saved rule file, so that alina-score finds it in the folder of the game's file.
     app.screen.show(.board)
     app.want(.play(Cell(4)))
     bench.pass(app, 5)

@@ -5,7 +5,7 @@ import TicTacToe
 
 @Suite("Drawing only the changed region of a picture")
 struct DamageTests {
-  /// Plays the same input into two screens, one of which draws its damage only, and compares every pixel.
+  /// Plays the same input into two screens, one of which draws only its damage (the regions that have changed), and compares every pixel.
   @Test("drawing the damage alone gives the same picture as a full redraw", arguments: [(320, 480), (1280, 720)])
   func equality(width: Int, height: Int) {
     let partial = RootScreen(services: Samples.services())

@@ -167,7 +167,7 @@ struct GoldenTests {
     // Shifted by two thirds of a pixel, the picture fails the comparison for the same rasteriser and passes that for another rasteriser.
     let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
     #expect(!passes(smoothed, .same) && passes(smoothed))
-    // A band of the board that is shifted by six pixels is noticed.
+    // The comparison notices that a band of the board is shifted by six pixels.
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
     // The comparison notices that the first line of text is replaced by paper.
     var wiped = picture
@@ -177,7 +177,7 @@ struct GoldenTests {
       })
     for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
     #expect(!passes(wiped))
-    // The winning line's red, changed to green, is noticed.
+    // The comparison notices that the winning line's red is changed to green.
     var green = picture
     for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
       green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255

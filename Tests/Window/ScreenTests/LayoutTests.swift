@@ -113,7 +113,7 @@ struct LayoutTests {
     }
   }
 
-  /// Checks every page with every model; `body` is called for each.
+  /// Opens every page with every model and checks it; calls `body` for each page of each model.
   private func checkPages(
     _ screen: RootScreen, _ models: some Sequence<BoardModel>, _ width: Int, _ height: Int, _ setting: String = "",
     _ body: (_ place: String) -> Void = { _ in }

@@ -28,7 +28,7 @@ struct ScreenTests {
     #expect(log.intents == [.preview(Cell(4)), .play(Cell(4))])
   }
 
-  /// A screen of a phone's size with its intents.
+  /// A screen of a phone's size, and the log of its intents.
   private func phone() -> (RootScreen, IntentLog) {
     let (screen, log) = (RootScreen(services: Samples.services()), IntentLog())
     log.attach(to: screen)

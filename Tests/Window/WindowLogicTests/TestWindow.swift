@@ -14,7 +14,7 @@ struct TestWindow {
   var now = 100.0
   /// All effects so far.
   var effects: [Effect] = []
-  /// The client's views, from events as a server would log them.
+  /// The client's views of matches, made from events as a server would log them.
   var views: [MatchID: MatchView] = [:]
   static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
 

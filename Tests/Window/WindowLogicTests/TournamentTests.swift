@@ -176,7 +176,7 @@ import TicTacToe
     window.step(.network(.tournament(Self.view(.running)), nil))
     window.step(.tick)
     #expect(Self.count(window.effects) == 0)
-    // After a connection that failed for good the table is removed.
+    // After the connection has failed for good the tournament's table is removed.
     window.step(.network(.status(.failed(.banned)), nil))
     #expect(window.state.tournament(client: 0) == nil && window.state.standing == nil)
   }
@@ -214,7 +214,7 @@ import TicTacToe
     #expect(window.effects.count == 3)
     #expect(window.effects.allSatisfy { if case .command(.watch) = $0 { true } else { false } })
     window.effects = []
-    // A game that the server no longer has is left out.
+    // A game that the server no longer has is left out of the mottos.
     window.step(.network(.refused(.notFound, "gone", .watch(games[1].state.id, code: nil)), nil))
     for game in [games[0], games[2]] { window.step(.network(.state(game.state.id), game)) }
     let played = window.effects.compactMap { if case .mottos(let mottos) = $0 { mottos } else { nil } }
@@ -270,7 +270,7 @@ import TicTacToe
     window.effects = []
     for _ in 0..<2 { window.step(.network(.tournament(Self.view(.waiting, you: nil, isOrganiser: true)), nil)) }
     #expect(window.effects.filter { $0 == starts }.count == 1)
-    // After a tournament was refused, the window does not start the next one by itself.
+    // After the server has refused a new tournament, the window does not start another waiting tournament by itself.
     var other = TestWindow()
     other.state.preferences.server = "127.0.0.1:4664"
     other.want(.tournament(.make(name: "Class", startsIn: 15)))

@@ -197,7 +197,7 @@ struct TableTests {
           var end = after
           #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
         }
-        // A new game can be started; in a live match only after the match was aborted or resigned.
+        // In any state a new game can be started; in a live match only after the match was aborted or resigned.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isInLiveMatch {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
@@ -422,7 +422,7 @@ struct TableTests {
     #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
     window.now += 29
     window.log(.rematch(next: nil), .o)
-    // The opponent's offer gives this player the full 30 s to answer.
+    // The opponent's offer of a rematch gives this player the full 30 s to answer.
     window.now += 29
     #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
     window.now += 2

@@ -23,8 +23,7 @@ final class PageSound {
 
   /// The level in dB that turns a sound off, as `sound_set` does for every level below −90.
   private static let silence = -200.0
-  /// The time by which events are posted before they sound. It covers two blocks of the browser, the delay of a message and a late call of
-  /// `turn`.
+  /// How long before its sound an event is posted. This covers two blocks of the browser, the delay of a message and a late call of `turn`.
   private static let lead = Tick.milliseconds(60)
 
   func wasLate(_ batch: LateBatch) { late.append(batch) }

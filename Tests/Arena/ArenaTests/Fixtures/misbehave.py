@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An engine that misbehaves on purpose: misbehave.py MODE. It plays the first free cell until its second move."""
+"""An engine that misbehaves on purpose: misbehave.py MODE. It plays the first free cell; many modes misbehave at its second move."""
 import os
 import subprocess
 import sys
