@@ -364,7 +364,7 @@ function listen() {
   };
   const point = kind => event => {
     if (event.button > 0) return;
-    // The program handles a second finger only in free play, and there only its press.
+    // Of a second finger only the press is reported; the program uses it only in free play, where it touches a cell.
     if (!event.isPrimary) {
       if (kind === 1) { alina.pointer(6, ...place(event)); wake(); }
       return;

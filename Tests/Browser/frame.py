@@ -45,7 +45,7 @@ class Server:
         self.address = ""
 
     def build(self, build, without=()):
-        """Builds the page again."""
+        """Builds the page with the number `build`, and removes the files named in `without`."""
         modules = f"{self.folder}/modules"
         os.makedirs(modules, exist_ok=True)
         for name, text in (("alina.js", PROGRAM % build), ("alina.wasm", "")):

@@ -34,7 +34,7 @@ def begin(player):
 
 
 def send(player, cell, mark):
-    """Marks a cell and copies the link."""
+    """Marks a cell and copies the letter's link."""
     player.press(cell)
     player.until_cell(cell, mark)
     player.press("Send")

@@ -10,7 +10,7 @@ package final class ClusterScript {
   /// The temporary folder with the nodes' logs.
   package private(set) var folder = ""
 
-  /// An order that the script could not carry out.
+  /// A line of `order` that the script could not carry out.
   package struct Failed: Error, CustomStringConvertible {
     package let description: String
   }
@@ -51,7 +51,7 @@ package final class ClusterScript {
     _ = try? script.wait()
   }
 
-  /// Gives an order, waits until it is done, and returns its output.
+  /// Gives the script an order such as `kill n1`, waits until it is carried out, and returns its output.
   @discardableResult package func order(_ order: String) throws -> [String] {
     try script.input.write(contentsOf: Data((order + "\n").utf8))
     var printed: [String] = []

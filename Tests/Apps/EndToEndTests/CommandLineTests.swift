@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the program's output without a window.
+/// Tests of what the program prints when it opens no window.
 @Suite(.tidy) struct CommandLineTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (Int32, String, String) {
     let folder = try WindowProgram.newFolder()

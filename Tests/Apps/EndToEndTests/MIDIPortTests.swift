@@ -7,7 +7,7 @@ import Testing
 @Suite(
   .serialized, .tidy, .needs("cc"), .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MIDIPortTests {
-  /// A file that receives the messages of a program, and the environment in which the program writes to this file.
+  /// A file that receives a program's MIDI messages in place of the ALSA sequencer, and the environment in which the program writes to it.
   private struct Sequencer {
     let file: URL
     let environment: [String: String]

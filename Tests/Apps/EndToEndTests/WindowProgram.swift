@@ -94,7 +94,7 @@ final class WindowProgram {
   /// The middle of a cell in reading order, in pixels of the window at 1280×720.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
 
-  /// Clicks a cell of any game.
+  /// Clicks a cell of any variant.
   func click(_ cell: Cell, of variant: Variant) throws {
     let (edge, side) = (3 * 145.0, Double(variant.side))
     let x = 422.5 + edge * (Double(variant.column(of: cell)) + 0.5) / side
@@ -252,7 +252,7 @@ final class WindowProgram {
   /// The output on standard error so far.
   var complaints: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
-  /// The files in the games folder, sorted by name.
+  /// The saved games (.pgn) in the games folder, sorted by name.
   var games: [URL] {
     let games = folder.appendingPathComponent("data/alina/games")
     let all = (try? FileManager.default.contentsOfDirectory(at: games, includingPropertiesForKeys: nil)) ?? []

@@ -142,7 +142,7 @@ import TicTacToe
       try Data().write(to: URL(filePath: log))
       let report = try run.play()
       #expect(report.games == 30 && report.forfeits.isEmpty, "\(report.forfeits)")
-      // An engine logs `+` and `-` when it begins and ends to think, `s` and `e` when it starts and ends.
+      // An engine logs `+` when it begins to think and `-` when it has thought, `s` when it starts and `e` when it ends.
       func most(_ begin: Character, _ end: Character) throws -> Int {
         var (now, most) = (0, 0)
         for letter in try String(contentsOfFile: log, encoding: .utf8) {
@@ -432,7 +432,7 @@ import TicTacToe
     // No wait is needed: the run ends an engine together with all processes that the engine has started.
     #expect(Support.processes(marked: mark) == 0)
 
-    // Kills the arena alone, or terminates the arena and its guards, as `pkill alina-arena` does.
+    // Kills the arena alone, or terminates the arena and the engines' guard processes, as `pkill alina-arena` does.
     for isKilled in [true, false] {
       let arena = try Child(
         [

@@ -12,7 +12,7 @@ enum Support {
   /// Whether the tests run in their long versions.
   static let isSlow = ProcessInfo.processInfo.environment["ALINA_SLOW"] == "1"
 
-  /// The built program: as set by `./test`, or the debug build.
+  /// The path of the built alina-arena: in the folder that `./test` sets, or the debug build.
   static let arena: String = {
     let folder = ProcessInfo.processInfo.environment["ALINA_BIN"] ?? repository.appending(path: ".build/debug").path
     return folder + "/alina-arena"

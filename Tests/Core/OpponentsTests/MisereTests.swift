@@ -25,7 +25,7 @@ import TicTacToe
       return next
     }
 
-    /// The result for the side to move (1 a win, 0 a draw, −1 a loss), and the plies until then.
+    /// The result for the side to move (1 a win, 0 a draw, −1 a loss), and the plies until then; `known` collects the results found so far.
     func value(_ known: inout [String: (Int, Int)]) -> (value: Int, plies: Int) {
       if let found = known[String(cells)] { return found }
       if isLost { return (1, 0) }

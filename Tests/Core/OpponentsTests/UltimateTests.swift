@@ -8,7 +8,7 @@ import Testing
 import TicTacToe
 
 @Suite("Search of Ultimate") struct UltimateSearchTests {
-  /// A live state after some random plies.
+  /// A live state after `plies` random plies.
   private static func state(_ index: Int, plies: Int) -> Ultimate.State {
     var generator = SplitMix64(seed: 40, index: UInt64(index))
     while true {

@@ -50,7 +50,7 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   try compare(golden, with: path)
 }
 
-/// Compares with a golden file, or rewrites it.
+/// Compares `golden` with the golden file at `path`, or rewrites the file if `UPDATE_GOLDENS` is 1.
 private func compare(_ golden: String, with path: String) throws {
   if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
     try golden.write(toFile: path, atomically: true, encoding: .utf8)

@@ -15,7 +15,7 @@ let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
 /// The folder of the shipped rule files.
 let assets = repository.appending(path: "Assets").path
 
-/// A game by its squares.
+/// The game with moves on `squares`, whose names are separated by spaces.
 func game(_ squares: String) throws -> Game {
   var game = Game()
   for name in squares.split(separator: " ") { try game.play(#require(Square(name: name))) }

@@ -15,7 +15,7 @@ import Tintinnabuli
 private struct Play {
   var gameEvents: [(at: Double, what: GameEvent)]
   var rules: ScoreRules
-  /// The length in seconds.
+  /// The length of the play in seconds.
   var end: Double
 
   /// Plays the moves of `game` every three seconds from 1 s on, and then the events `more`, each at its time in seconds.

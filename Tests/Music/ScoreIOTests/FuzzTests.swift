@@ -101,7 +101,7 @@ private struct Shaker: RuleVisitor {
     }
   }
 
-  /// The number of games of random players, the number of games of players that win or block, and the number of events of all games.
+  /// The numbers of games of random players, of games of players that win or block, and of score events of all games.
   struct Played {
     var (random, reference, events) = (0, 0, 0)
     var games: Int { random + reference }

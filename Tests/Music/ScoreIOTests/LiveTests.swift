@@ -75,7 +75,7 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
   #expect(told(event, event, #"{"undo": true}"#, returning).hasPrefix("line 4: returns:"))
 }
 
-/// A rule file made from the standard rules: for a game of dice, with example events.
+/// A rule file for a game of dice: the standard rules under another name, with example events.
 private func dice() throws -> (folder: TemporaryFolder, file: String) {
   let folder = TemporaryFolder()
   let example = """
@@ -133,7 +133,7 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
     "\(measured)")
 }
 
-/// The lines of the code block with the text `part` in docs/tintinnabuli.md.
+/// The lines of the code block in docs/tintinnabuli.md that contains the text `part`.
 private func block(_ part: String) throws -> [String] {
   let blocks = try #require(page).components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
     \.element)
@@ -300,7 +300,7 @@ func `Event lines are played on the sound device as they arrive, and become a MI
   #expect(apart == nil, "apart at \(Double(apart ?? 0) / 48_000) s")
 }
 
-/// The keys and pedals that are down at the end of a MIDI stream.
+/// The keys and pedals that are down at the end of a MIDI stream, and the number of notes struck.
 private func held(_ bytes: [UInt8]) -> (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) {
   var told: (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) = ([], [], 0)
   for at in stride(from: 0, to: bytes.count - 2, by: 3) {

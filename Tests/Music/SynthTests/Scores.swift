@@ -46,7 +46,7 @@ enum Scores {
       velocity: velocity ?? (kind == .drone ? 0 : 60), amount: amount, duration: duration)
   }
 
-  /// A score of `seconds` seconds with every kind of event: bars of pairs over a low B.
+  /// A score of `seconds` seconds that has every kind of score event, in bars of pairs over a low B.
   static func everything(seconds: Int = 20, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [
@@ -78,7 +78,7 @@ enum Scores {
     return events
   }
 
-  /// Pairs in the composer's style: soft, a second apart, with an octave and a side per voice, and an occasional low B.
+  /// Pairs in the composer's style: soft, a second apart, each voice in its own octave and on its own side, and an occasional low B.
   static func music(seconds: Int, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [event(.pedal, at: 0, duration: 0)]

@@ -5,7 +5,8 @@ final class Certificate {
   let certificate: OpaquePointer
   let key: OpaquePointer
 
-  /// Signed by `issuer`, or by itself; `names` are in OpenSSL's configuration format, `DNS:a.example,IP:127.0.0.1`.
+  /// Signed by `issuer`, or by itself; `names` are in OpenSSL's configuration format, `DNS:a.example,IP:127.0.0.1`. Valid between `from`
+  /// and `until`, in seconds from now.
   init(_ commonName: String, names: String? = nil, from: Int = -3600, until: Int = 3600, issuer: Certificate? = nil) {
     var key: OpaquePointer?
     let making = EVP_PKEY_CTX_new_id(NID_ED25519, nil)
@@ -38,7 +39,7 @@ final class Certificate {
     X509_EXTENSION_free(fresh)
   }
 
-  /// Writes the certificate as an authority to trust.
+  /// Writes the certificate as PEM, which a client can use as an authority that it trusts.
   func write(to path: String) {
     let file = BIO_new_file(path, "w")
     PEM_write_bio_X509(file, certificate)

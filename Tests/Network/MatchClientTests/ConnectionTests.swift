@@ -12,7 +12,7 @@ private final class Peer {
   private var connection: Int32 = -1
   let port: Int
 
-  /// `receiveBuffer` is the size of the socket's buffer in bytes; a small one makes a client that sends wait.
+  /// `receiveBuffer` is the size of the socket's buffer in bytes; if it is small, a client that sends much must wait.
   init(receiveBuffer: Int32? = nil) throws {
     listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBuffer { setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(4)) }

@@ -21,7 +21,7 @@ struct SpokenBoardTests {
       app.screen.onSpeak = { [unowned self] in lines.append($0) }
     }
 
-    /// The line that is spoken after a key is pressed.
+    /// The lines that are spoken within half a second after a key is pressed.
     func press(_ key: Key) -> [String] {
       lines = []
       app.update(input: [.key(key, [], isRepeat: false)], at: bench.now)

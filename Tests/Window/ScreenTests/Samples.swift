@@ -126,7 +126,7 @@ enum Samples {
   static let cellPitch = [86, 88, 90, 81, 83, 85, 74, 79, 78]
   static let scale = [0, 2, 3, 5, 7, 8, 10]  // natural minor from B
 
-  /// The scale tone `steps` above a pitch of B minor.
+  /// The tone of B minor's scale that is `steps` scale steps above the tone `midi`.
   static func scaleTone(from midi: Int, steps: Int) -> Int {
     let fromB = ((midi - 11) % 12 + 12) % 12
     let octave = (midi - 11 - fromB) / 12

@@ -105,7 +105,7 @@ package struct Probe {
     } catch { return "\(error.line):\(error.column): \(error.message)" }
   }
 
-  /// The answer for music that a player has made and shares as a link with `word`: its rule file, and a game composed with its rules.
+  /// The answer for score rules that a player has made, encoded in `word` of a link: the rule file, and a game composed with these rules.
   private func own(_ word: String) -> String {
     let bases = pack.entries.map { $0.reference.name }
     guard let own = try? OwnMusic(word, bases: bases), let tree = pack.tree(own.base), let rules = pack.rules(word)

@@ -115,8 +115,8 @@ final class PageGame {
 
   func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
 
-  /// Tells the script what has changed: the title; the address, and the number of pages to go back; the music for the lock screen; whether
-  /// two fingers play; the language and the page's texts.
+  /// Tells the script what has changed: the title; the address, and how many presses of Back stay in Alina; the music for the lock screen;
+  /// whether two fingers play; the language and the page's texts.
   private func tellPlace() {
     if app.windowTitle != toldTitle {
       toldTitle = app.windowTitle

@@ -11,7 +11,7 @@ moves, turns = [], 0
 
 
 def note(text, name=None):
-    """Appends to a file that several engines share, in one write."""
+    """Appends to a file that several engines share, by one write, so that their texts do not mix."""
     descriptor = os.open(name or sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(descriptor, text.encode())
     os.close(descriptor)
