@@ -172,7 +172,7 @@ def saved(page, count):
 
 
 def tabs(player, server, has_locks):
-    """Checks that two tabs save separate games, also in the same second, and that a new tab resumes neither game."""
+    """Checks that two tabs save separate games, even if both start in the same second, and that a new tab resumes neither game."""
     page = player.page
     page.run("localStorage.clear()")
     if not has_locks:

@@ -154,7 +154,7 @@ def show(player, server, scene, way, folder):
 
 
 def window(program, scene, way, folder):
-    """Opens the same page in the window; writes its picture, and returns its controls."""
+    """Opens a page in the window as `show` does in the browser; writes the page's picture, and returns its controls."""
     with open(f"{folder}/script", "w", encoding="utf-8") as script:
         keys = [KEYS[word] for word in way if word in KEYS]
         script.writelines(f"{1 + index / 10}s key {key}\n" for index, key in enumerate(keys))

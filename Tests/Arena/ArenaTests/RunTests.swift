@@ -202,7 +202,7 @@ import TicTacToe
       let content = GameLine.read(text)
       #expect(content?.index == index * 499_999 && content?.x == 63 && content?.o == index % 64)
       #expect(content?.game == game && content?.notes == notes && content?.start == start)
-      // `Record` reads the line, too, if the game ended normally and began at the usual start.
+      // `Record`, too, reads the line if the game ended normally and began at the usual start.
       let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
       #expect((record?.game.moves == moves) || ending != .normal || start != nil)
     }

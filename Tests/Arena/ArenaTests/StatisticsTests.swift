@@ -140,7 +140,7 @@ import Testing
       let expected = likeliest(Elo.score(of: 35)) - likeliest(Elo.score(of: -20))
       #expect(abs(test.llr(counts: counts) - expected) < 1e-6 * max(1, abs(expected)), "\(counts)")
     }
-    // Six pairs are too few for a verdict.
+    // Six pairs of games are too few for the sequential test's verdict.
     var few = PairingStatistics()
     few.pentanomial = [0, 0, 0, 5, 1]
     #expect(try SPRT("elo0=0,elo1=10").verdict(few) == .inconclusive)

@@ -101,7 +101,7 @@ enum Support {
     return configuration
   }
 
-  /// Plays a configuration into a file and returns its bytes and report.
+  /// Plays the games of a configuration into a file; returns the file's bytes and the report.
   static func play(
     _ configuration: RunConfiguration, threads: Int = 2, to path: String
   ) throws -> (bytes: [UInt8], report: RunReport) {

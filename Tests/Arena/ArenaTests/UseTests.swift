@@ -98,7 +98,7 @@ import Testing
         atPath: repository.appending(path: "Assets").path, toPath: folder + "/share/alina")
       let found = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
       #expect(found.code == 0 && found.out.contains("scores/first.flac"), "\(found)")
-      // Runs each command that uses the weights of Ultimate.
+      // Runs each command that uses the weights of Ultimate's value function.
       let game = "\(folder)/game.pgn"
       try "[Variant \"Ultimate\"]\n\n1. e5 e4 *\n".write(toFile: game, atomically: true, encoding: .utf8)
       for arguments in [

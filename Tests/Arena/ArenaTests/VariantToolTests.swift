@@ -157,7 +157,7 @@ import TicTacToe
       if (score > 0.75 ? 1 : score < 0.25 ? -1 : 0) == value.rawValue { agreed += 1 }
     }
     print("the top level held the value in \(held) of \(proved), reviews saw it in \(agreed); \(index) positions drawn")
-    // Allows 3 misses in 100, and further two for the level and one for the review, because the sample may be small.
+    // Allows 3 misses in 100, for the level two more and for the review one more, because the sample may be small.
     #expect(100 * held >= 97 * proved - 200, "\(held) of \(proved)")
     #expect(100 * agreed >= 97 * proved - 100, "\(agreed) of \(proved)")
   }

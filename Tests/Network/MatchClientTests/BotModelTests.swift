@@ -49,7 +49,7 @@ private struct WiredBot {
     for (event, match) in output.events { try bot.receive(event, you: match?.you, at: now) }
   }
 
-  /// Advances the time and performs the bot's actions; its moves mark the first free cell.
+  /// Advances the time and performs the bot's actions; the bot's moves mark the first free cell.
   mutating func pass(_ milliseconds: Int64 = 0) throws {
     now += milliseconds
     guard client.welcome != nil else { return }

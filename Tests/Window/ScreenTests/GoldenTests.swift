@@ -225,7 +225,7 @@ struct GoldenTests {
     return "\(differences.count { $0 }) pixels differ"
   }
 
-  /// Writes a page with expected picture, actual picture and difference side by side.
+  /// Writes an HTML page with expected picture, actual picture and difference side by side.
   private static func writeSheet(_ failures: [(name: String, text: String)]) throws {
     try FileManager.default.createDirectory(at: report, withIntermediateDirectories: true)
     let rows = failures.map { failure in

@@ -21,11 +21,11 @@ struct Likeness {
     "cairo \(String(cString: cairo_version_string())), pango \(String(cString: pango_version_string()))"
   }
 
-  /// The most levels by which a channel may differ from the nearby values of the other picture.
+  /// The number of levels by which a channel may differ from the nearby values of the other picture.
   let tolerance: Int
   /// The distance in pixels that counts as nearby.
   let reach: Int
-  /// The most unmatched pixels in a square of 16 by 16.
+  /// The number of unmatched pixels that a square of 16 by 16 pixels may have.
   let most: Int
 
   /// The same rasteriser: pixels differ by rounding at most.

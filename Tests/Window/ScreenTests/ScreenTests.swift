@@ -121,7 +121,7 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // Other types, too, have cases such as `.open`, `.win` or `.play`. So the pattern finds a case only where a phrase can stand.
+    // Other types than `Phrase` also have cases such as `.open` or `.win`. So the pattern finds a case only where a phrase can stand.
     let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")

@@ -67,7 +67,7 @@ extension TableTests {
     #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
     #expect(window.state.resuming != nil)
     var late = window
-    // The server's list no longer has the match, which ended while the window was disconnected.
+    // The server's list of matches no longer has the match, which ended while the window was disconnected.
     late.online()
     #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
     #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
@@ -352,7 +352,7 @@ extension TableTests {
     window.state.preferences.game = .ultimate
     let changed = window.want(.openRoom)
     #expect(changed.first == .command(.abort(TestWindow.m)) && create(changed).map(\.rules) == [.ultimate])
-    // The player chooses another clock before the server has answered.
+    // The player chooses another clock for the room before the server has answered.
     window.state.preferences.roomClock = "60+2"
     #expect(create(window.want(.openRoom)) == [MatchTerms(rules: .ultimate)])
     let (second, third) = (try #require(MatchID(rawValue: "second")), try #require(MatchID(rawValue: "third")))

@@ -143,7 +143,7 @@ import TicTacToe
     window.now += 0.2
     window.step(.tick)
     #expect(Self.count(window.effects) == 1)
-    // If the tournament's time is over, the refused request is not repeated.
+    // If the tournament's time is over, the refused request for the next game is not repeated.
     let late = window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
     window.now += 3
     window.step(.tick)
