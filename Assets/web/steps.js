@@ -50,7 +50,7 @@ export class Steps {
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // The user has gone back in the browser's history. If the program kept a page open all the same, `#settle` adds its entry again.
+    // After a step back in the browser's history: if the program kept a page open all the same, `#settle` adds its entry again.
     setTimeout(() => this.#settle(), 0);
   }
 }

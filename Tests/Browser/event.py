@@ -28,7 +28,7 @@ def labels(player):
 
 
 def places(player):
-    """The labels of the table's rows on the page."""
+    """The labels of the rows of the tournament's table on the page."""
     return [label for label in labels(player) if label.startswith("Place ")]
 
 

@@ -2,7 +2,7 @@
 """live.py BROWSER alina-server: tests that a live match survives events of the page.
 
 Two friends play in a room, and a third watches. All reload the page during the match, one while the server does not run. A hidden page
-shows in its title whose move it is; the browser's Back goes back to Alina's last page; the address names the room, match or page that is
+shows in its title whose move it is; the browser's Back goes back to Alina's last page; the address names the room, match or game that is
 shown; a piece in another key is saved as it was heard. Prints the first failure in one line and exits 1.
 """
 import contextlib

@@ -8,7 +8,7 @@ import Testing
   import Glibc
 #endif
 
-/// Tests of the services' file functions.
+/// Tests of the functions by which the platform reads and writes files for the game.
 @Suite struct FileAccessTests {
   private let temporary = TemporaryFolder()
   private var folder: String { temporary.path }
