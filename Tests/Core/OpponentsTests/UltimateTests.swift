@@ -247,7 +247,7 @@ extension UltimateValue {
   }
 
   @Test func `a net learns what boards alone do not tell`() throws {
-    // The aim is 1 if both boards have the same status, else −1. A sum of one value for each board cannot express it.
+    // The aim (the value to learn) is 1 if both boards have the same status, else −1. A sum of one value for each board cannot express it.
     var fitting = UltimateFitting(seed: 53)
     var generator = SplitMix64(seed: 53)
     func sample() -> (inputs: [Int], aim: Float) {

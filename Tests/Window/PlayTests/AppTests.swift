@@ -250,8 +250,8 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // Each entry is a day that is solved, and the day and streak that are then saved. After a westward flight yesterday's board is today's
-    // again.
+    // Each entry is the day whose puzzle is solved, and the day and the streak that are then saved. A day comes twice, as after a flight
+    // westward over the date line.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]

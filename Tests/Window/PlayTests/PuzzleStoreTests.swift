@@ -13,7 +13,7 @@ import TicTacToe
     bench.pass(app)
   }
 
-  /// The keypad's digit of a place on a board of nine.
+  /// The keypad's digit of a place, 0…8, on a board of nine cells.
   private func digit(_ place: Int) -> Key { .character(Character("\((2 - place / 3) * 3 + place % 3 + 1)")) }
 
   /// Marks a cell by digits: first the digit of its board, if the cell is in Ultimate and any board may be chosen.

@@ -279,7 +279,7 @@ extension TableTests {
   func onePress() {
     for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
       var window = TestWindow()
-      // Without a known server the window starts its own for a friend's room, but not for a seek.
+      // If no server is known, the window starts a server of its own for a friend's room, but not for a seek.
       #expect(window.want(intent).contains(.host(.open)) == (intent == .playFriend))
       window.state.preferences.server = "127.0.0.1:4664"
       let effects = window.want(intent)

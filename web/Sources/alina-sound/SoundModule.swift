@@ -28,7 +28,7 @@ package func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   return buffer.withUnsafeMutableBytes { $0.baseAddress }
 }
 
-/// Starts with the first rule file of the pack in the buffer, for a device at `rate` Hz. Returns 0 on failure.
+/// Starts the sound with the first rule file of the pack in the buffer, for a device at `rate` Hz. Returns 0 on failure.
 @_expose(wasm, "sound_start") @_cdecl("sound_start")
 package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   pack = try? RulePack(Array(buffer.prefix(Int(count))))
