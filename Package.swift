@@ -258,7 +258,7 @@ targets += layer(
     .testTarget(name: "MatchProtocolTests", dependencies: ["Base", "TicTacToe", "MatchProtocol", "Fuzz"]),
     .testTarget(
       name: "MatchClientTests",
-      dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "TLS", "MatchClient", "COpenSSL"]),
+      dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "TLS", "MatchClient", "COpenSSL"]),
   ])
 targets += layer(
   "Tests/Window",

@@ -141,8 +141,7 @@ package final class MonteCarloSearch {
         score = -playout(me, other, empty, &random)
         break
       }
-      // The position was reached by a new move order and has no node in this search yet.
-      if nodes[key].epoch != epoch { prepare(key, empty: empty) }
+      // Each move of a node was tried once before it is chosen again, so the next position has a node.
     }
     while depth > 0 {
       depth &-= 1

@@ -53,7 +53,7 @@ package struct ClientModel: Sendable {
   /// Milliseconds that the server asked the client to wait before reconnecting.
   package private(set) var retry: Int?
 
-  private var random: SplitMix64
+  private var random: Entropy
   private var nextID = 1
   private var helloID: String?
   /// Whether the server has refused a login since the last successful login.
@@ -85,10 +85,10 @@ package struct ClientModel: Sendable {
   private var followID: String?
   private var isFollowPostponed = false
 
-  /// Makes a model, which draws the `mid`, key or secret of each command from `seed`.
-  package init(_ identity: Identity, seed: UInt64) {
+  /// Makes a model, which draws the `mid`, key or secret of each command from the system's generator, or in tests from `seed`.
+  package init(_ identity: Identity, seed: UInt64? = nil) {
     self.identity = identity
-    random = SplitMix64(seed: seed)
+    random = Entropy(seed: seed)
   }
 
   // MARK: the connection

@@ -33,7 +33,6 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var heard: Int64 = 0
   private var hasHeard = false
   private var lastProblem: ConnectionProblem?
-  private var random = SystemRandomNumberGenerator()
   /// Receives events and matches. Set once, before any other function is called.
   var deliver: (@Sendable ([MatchClient.Event], [MatchID: MatchView]) -> Void)?
 
@@ -54,7 +53,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       identity.resume = identity.resume ?? saved.resume
       identity.guest = identity.guest ?? saved.guest
     }
-    model = ClientModel(identity, seed: random.next())
+    model = ClientModel(identity)
   }
 
   // MARK: commands, from any thread
@@ -196,7 +195,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private func scheduleRetry() {
     current = (current + 1) % nodes.count
     let round = tries / nodes.count
-    let chance = { Int.random(in: 0..<$0, using: &self.random) }
+    let chance: (Int) -> Int = { Int.random(in: 0..<$0) }
     let wait =
       hasSeveral
       ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0, chance: chance)

@@ -81,8 +81,11 @@ struct Recording {
   }
 
   /// The loudness over time: root mean square of 20 ms windows.
-  var envelope: [Double] {
-    stride(from: 0, to: frames - 960, by: 960).map { start in
+  var envelope: [Double] { envelope(from: 0) }
+
+  /// The loudness over time from a frame on.
+  func envelope(from first: Int) -> [Double] {
+    stride(from: first, to: frames - 960, by: 960).map { start in
       let sum = (start * 2..<(start + 960) * 2).reduce(0.0) { $0 + Double(samples[$1]) * Double(samples[$1]) }
       return (sum / 1_920).squareRoot()
     }

@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import Testing
 import TicTacToe
@@ -121,5 +122,38 @@ import TicTacToe
     _ = model.connected()
     receive(.state(start, left: nil, you: .x))
     #expect(model.matches[m]?.state == moved)
+  }
+
+  /// The ids of the next request that could follow a request with the id `mid`, if a client drew its ids from a `SplitMix64`: an id has
+  /// 60 of the generator's 64 bits, so there are sixteen.
+  private static func successors(of mid: String) -> [String] {
+    func inverse(_ factor: UInt64) -> UInt64 { (0..<6).reduce(factor) { found, _ in found &* (2 &- factor &* found) } }
+    func unshift(_ value: UInt64, _ bits: UInt64) -> UInt64 {
+      stride(from: bits, to: 64, by: Int(bits)).reduce(value) { $0 ^ value >> $1 }
+    }
+    let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
+    let known = mid.enumerated().reduce(UInt64(0)) { bits, digit in
+      bits | UInt64(digits.firstIndex(of: digit.element) ?? 0) << UInt64(5 * digit.offset)
+    }
+    return (0..<16).map { (top: UInt64) in
+      var state = unshift(known | top << 60, 31) &* inverse(0x94D0_49BB_1331_11EB)
+      state = unshift(state, 27) &* inverse(0xBF58_476D_1CE4_E5B9)
+      var generator = SplitMix64(seed: unshift(state, 30))
+      return crockford(bits: generator.next(), count: 12, lowercase: true)
+    }
+  }
+
+  @Test func `an organiser's secret does not follow from the ids that opponents and spectators see`() throws {
+    func mid(_ model: inout ClientModel) throws -> String {
+      _ = model.act(MatchID(rawValue: "0123456789ab").unsafelyUnwrapped, .resign)
+      guard case .act(_, _, let mid) = try #require(model.outstanding.last).message else { return "" }
+      return try #require(mid)
+    }
+    var seeded = ClientModel(.init(guest: "ann"), seed: 1)
+    let first = try mid(&seeded)
+    #expect(try Self.successors(of: first).contains(mid(&seeded)), "the ids of tests follow from each other")
+    var model = ClientModel(.init(guest: "ann"))
+    let seen = try mid(&model)
+    #expect(try !Self.successors(of: seen).contains(mid(&model)))
   }
 }

@@ -14,15 +14,16 @@ enum ChatText {
       let scalar = scalars[i]
       let category = scalar.properties.generalCategory
       switch category {
-      case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
-      default: marks = 0
-      }
-      guard marks <= mostMarks else { continue }
-      switch category {
+      case .nonspacingMark, .enclosingMark, .spacingMark:
+        marks += 1
+        if marks <= mostMarks { result.append(scalar) }
       case .format where scalar == "\u{200D}" && joins(result.last, scalars[scalars.index(after: i)...].first):
         result.append(scalar)
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue
-      default: result.append(scalar)
+      default:
+        // A character that is left out does not begin a letter, so it does not let further marks through.
+        marks = 0
+        result.append(scalar)
       }
     }
     var clean = String(result)

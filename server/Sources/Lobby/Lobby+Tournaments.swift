@@ -235,7 +235,9 @@ extension Lobby {
   /// Sends the followers of a tournament the rows of the table that have changed, and the tournament's state (the notice) if it differs
   /// from the last one sent.
   private mutating func tellChanges(of code: String) {
-    guard let entry = tournaments[code], let known = entry.known else { return }
+    guard var entry = tournaments[code], let known = entry.known else { return }
+    endSeeks(in: code)
+    guard entry.mayTell(now) else { return }
     let rows = known.entrants.map(\.row)
     var changed: [TournamentRow] = []
     for (i, row) in rows.enumerated() where entry.isNews(row) {
@@ -247,16 +249,14 @@ extension Lobby {
     var compared = notice
     (compared.remaining, compared.running) = (entry.notice.remaining, entry.notice.running)
     let isNews = compared != entry.notice
-    tournaments[code]?.rows = rows
-    tournaments[code]?.partlySent = []
-    tournaments[code]?.notice = notice
+    (entry.rows, entry.partlySent, entry.notice, entry.toldAt) = (rows, [], notice, now.monotonic)
+    tournaments[code] = entry
     let lines = Lobby.lines(of: code, changed, isWhole: false)
     for id in entry.followers.keys.sorted() {
       // The notice is sent after the rows, so that the table is complete when the notice has the phase `over`.
       for line in lines { replies.add(.send(id, line, .essential)) }
       if isNews { tell(notice, of: entry, to: id) }
     }
-    endSeeks(in: code)
   }
 
   // MARK: seeks

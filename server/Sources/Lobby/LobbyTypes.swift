@@ -5,26 +5,6 @@ import MatchStore
 /// The number of a connection, given by the transport and never reused.
 package typealias ConnectionID = UInt64
 
-/// The source of the lobby's random bits: the system's generator, or a seed in simulations.
-package enum Entropy: RandomNumberGenerator, Sendable {
-  /// The operating system's generator, secure enough for tokens.
-  case system
-  /// A reproducible source; for tests only.
-  case seeded(SplitMix64)
-
-  package mutating func next() -> UInt64 {
-    switch self {
-    case .system:
-      var system = SystemRandomNumberGenerator()
-      return system.next()
-    case .seeded(var generator):
-      let value = generator.next()
-      self = .seeded(generator)
-      return value
-    }
-  }
-}
-
 package enum LobbyInput: Sendable {
   /// A connection was accepted. The limits for each address, such as logins a minute, do not apply to connections from this machine, which
   /// have no `address`.

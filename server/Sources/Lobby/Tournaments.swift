@@ -19,6 +19,8 @@ struct TournamentDesk: Sendable {
     /// repeats the rows of these players even if they equal `rows`: such a row has changed back, so some followers have a wrong one.
     var partlySent: Set<Int> = []
     var notice = TournamentNotice()
+    /// The monotonic time, in milliseconds, of the last message to all followers.
+    var toldAt = Int64.min / 2
     /// Whether the store may have a later version of the tournament.
     var isBehind = true
     var isBeingRead = false
@@ -37,6 +39,12 @@ struct TournamentDesk: Sendable {
     /// Whether some follower may lack the row or have an older one. Players are numbered from 1 in the order of `rows`.
     func isNews(_ row: TournamentRow) -> Bool {
       row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
+    }
+
+    /// Whether to send changes to all followers now: above 100 followers only every three seconds, because a message to 512 players keeps
+    /// the node from answering moves for some milliseconds. A new phase is sent at once.
+    func mayTell(_ now: Moment) -> Bool {
+      followers.count <= 100 || now.monotonic - toldAt >= 3000 || phase(now) != notice.phase
     }
 
     /// Whether to read the tournament now: it has changed; its table may now be final; or it is not over and was last read `every` ms ago

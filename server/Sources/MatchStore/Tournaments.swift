@@ -212,10 +212,10 @@ package protocol TournamentRows {
 extension TournamentRows {
   /// See `StoreQuestion.host`.
   package mutating func host(_ wanted: TournamentRecord, most: Int) throws(StoreError) -> TournamentResult {
-    if let known = try tournament(secret: wanted.secret) {
-      return .found(Tournament(known, try entrants(of: known.code)))
-    }
     let time = try now()
+    if let known = try tournament(secret: wanted.secret) {
+      return .found(Tournament(known, try entrants(of: known.code), readAt: time))
+    }
     guard try tournaments(closingAfter: time) < most else { return .full }
     guard try tournament(wanted.code) == nil else { return .taken }
     var record = wanted

@@ -321,17 +321,9 @@ extension SQLiteRows: StoreConditions {
     try write(log, of: match.n)
     matches[log.m]?.length += log.bodies.count
     guard let record = log.record, record != match.record else { return }
-    var ended = match.record
-    ended.ended = record.ended
-    if record == ended {
-      // Usually only `ended` changes, at the end of the match.
-      try run("UPDATE match SET ended = ? WHERE n = ?", .int(record.ended), .int(match.n))
-    } else {
-      try run(
-        "UPDATE match SET x = ?, o = ?, opener = ?, code = ?, created = ?, ended = ? WHERE n = ?", .int(record.x),
-        .int(record.o), .int(record.opener), .text(record.code), .int(record.created), .int(record.ended),
-        .int(match.n))
-    }
+    try run(
+      "UPDATE match SET x = ?, o = ?, opener = ?, code = ?, created = ?, ended = ? WHERE n = ?", .int(record.x),
+      .int(record.o), .int(record.opener), .text(record.code), .int(record.created), .int(record.ended), .int(match.n))
     matches[log.m]?.record = record
     if record.ended != nil { matches[log.m] = nil }
   }

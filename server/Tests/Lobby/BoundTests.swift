@@ -114,6 +114,8 @@ import TicTacToe
 
   @Test func `chat keeps a few combining marks per letter and no direction controls`() {
     #expect(ChatText.cleaned("a" + String(repeating: "\u{301}", count: 199)).unicodeScalars.count == 5)
+    let parted = "a" + String(repeating: "\u{301}\u{301}\u{301}\u{301}\u{200B}", count: 9)
+    #expect(ChatText.cleaned(parted).unicodeScalars.count == 5, "characters that are left out do not part marks")
     #expect(ChatText.cleaned("a\u{202E}b\u{2066}c") == "abc")
     #expect(ChatText.cleaned("วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}") == "วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}")
   }

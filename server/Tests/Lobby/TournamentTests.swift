@@ -187,6 +187,29 @@ import TicTacToe
     #expect(try table(world, code).count == Tournament.mostEntrants)
   }
 
+  @Test func `above 100 followers the changes of three seconds are sent at once, and a new phase within one`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let players = (0..<101).map { enter(&world, "P\($0)", code) }
+    let accounts = try players.map { try #require(world.lobby.account(of: ConnectionID($0))?.id) }
+    world.type(teacher, order("start", code, Self.secret))
+    world.wait(4000)
+    _ = world.heard(teacher)
+    for (i, account) in accounts.prefix(12).enumerated() {
+      _ = try world.store.answer(.changeTournament(code, .status(account: account, .paused)))
+      world.lobby.tournaments.markBehind(code)
+      world.wait(500)
+      #expect(try table(world, code).count { $0.status == .paused } == i + 1)
+    }
+    world.wait(3000)
+    let rows = world.heard(teacher).filter { $0.contains(#""t":"standings""#) }
+    #expect((2...3).contains(rows.count), "\(rows)")
+    #expect(rows.map { $0.ranges(of: #""status":"paused""#).count }.reduce(0, +) == 12, "\(rows)")
+    world.type(teacher, order("end", code, Self.secret))
+    world.wait(1000)
+    #expect(world.heardAny(players[100], #""phase":"over""#))
+  }
+
   @Test func `a player who was taken out is not ranked, cannot enter, and is let in again by the organiser`() throws {
     var world = try SteppedLobby()
     let (teacher, code) = try host(&world)

@@ -39,13 +39,10 @@ final class PageGame {
       // Browsers allow full screen only in response to a touch, so the page starts without full screen.
       settings.fullScreen = false
     }
-    var random = SplitMix64(seed: seed)
     var machine = AppEnvironment(
       services: services, sound: sound.output, rules: shelf,
       connect: { _, name, token in
-        let fresh = WebConnection(name: name, newToken: token, seed: random.next()) {
-          Int(random.next() % UInt64($0))
-        }
+        let fresh = WebConnection(name: name, newToken: token)
         socket = fresh
         return fresh.connection
       },

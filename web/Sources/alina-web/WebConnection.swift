@@ -15,13 +15,11 @@ final class WebConnection {
   /// The times of the next try and of the server's last message (`heard`), on the clock `milliseconds`.
   private var retryAt: Int64?
   private var heard: Int64 = 0
-  private let chance: (Int) -> Int
 
   private static let credentials = "data/credentials"
 
-  /// Connects to the server that the page came from, with the guest name and the token that the player entered. `chance` returns a random
-  /// number below its argument.
-  init(name: String?, newToken: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
+  /// Connects to the server that the page came from, with the guest name and the token that the player entered.
+  init(name: String?, newToken: String?) {
     var identity = ClientModel.Identity(client: "alina web", newToken: newToken, guest: name)
     var saved: [String: String] = [:]
     for line in Page.text(.file, WebConnection.credentials).split(separator: "\n") {
@@ -30,8 +28,7 @@ final class WebConnection {
     }
     (identity.token, identity.account, identity.resume) = (saved["token"], saved["account"], saved["resume"])
     identity.guest = identity.guest ?? saved["guest"]
-    model = ClientModel(identity, seed: seed)
-    self.chance = chance
+    model = ClientModel(identity)
     Page.tell(.open)
   }
 
@@ -100,7 +97,7 @@ final class WebConnection {
       isWanted = false
       return inbox.append((.status(.failed(failure)), nil))
     }
-    let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0, chance: chance)
+    let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0, chance: { Int.random(in: 0..<$0) })
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
     let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.host)))
