@@ -418,8 +418,10 @@ extension StoreArchive {
     let store = MemoryStore()
     let (record, events) = try someMatch()
     let torn = MatchRecord(id: someID(99), x: 1, o: 2, created: 5, ended: 50)
-    let live = MatchRecord(id: someID(98), x: 1, o: 2, created: 5)
-    try store.add([someAccount(1, "Ann"), someAccount(2, "guest-Bob"), someAccount(3, "Cid")])
+    let live = MatchRecord(id: someID(98), x: 1, o: 10, created: 5)
+    try store.add([
+      someAccount(1, "Ann"), someAccount(2, "guest-Bob"), someAccount(3, "Cid"), someAccount(10, "guest-Eve"),
+    ])
     let units = [
       StoreUnit(logs: [.init(record.id, after: 0, events, record: record)]),
       StoreUnit(logs: [.init(torn.id, after: 0, [[0]], record: torn)]),
@@ -464,8 +466,8 @@ extension StoreArchive {
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
     #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
-    // New accounts get numbers above all numbers in the archive, also above that of the guest, who occurs only in matches.
-    #expect(try bench.guest("x").profile.account.id > 3)
+    // New accounts get numbers above all numbers in the archive, also above that of the guest Eve, who occurs only in a match.
+    #expect(try bench.guest("x").profile.account.id > 10)
     #expect(try bench.adoptOrphans().map(\.match.record.id) == [live.id])
   }
 
