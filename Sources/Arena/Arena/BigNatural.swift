@@ -54,7 +54,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
         let (first, over1) = low.addingReportingOverflow(carry)
         let (sum, over2) = first.addingReportingOverflow(result[i + j])
         result[i + j] = sum
-        // `high` is at most 2⁶⁴ − 2, so adding two carries cannot overflow.
+        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1, so its high half, the new carry, fits into 64 bits.
         carry = high + (over1 ? 1 : 0) + (over2 ? 1 : 0)
       }
       result[i + b.limbs.count] = carry
@@ -119,7 +119,8 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
   /// The quotient. `divisor` must divide this number. Quadratic in the length.
   func dividedExactly(by divisor: BigNatural) -> BigNatural {
     if divisor.limbs.count == 1 { return dividedBySmall(divisor.limbs[0]).quotient }
-    // Jebelean's exact division: multiply the odd part by the divisor's inverse modulo 2⁶⁴, limb by limb from the lowest.
+    // Jebelean's exact division of both numbers shifted until the divisor is odd. A limb of the quotient is the lowest limb of `rest` times
+    // the divisor's inverse modulo 2⁶⁴.
     let shift = divisor.trailingZeros
     let (d, n) = (divisor.shiftedRight(shift), shiftedRight(shift))
     var inverse: UInt64 = 1

@@ -9,8 +9,8 @@ enum BoardPlayer<R: Rules> {
     _ state: R.State, _ last: Cell?, _ generator: inout SplitMix64, _ isStopped: () -> Bool
   ) -> Cell
 
-  /// One of Alina's own players. The function chooses a legal move in a game that is not over; a search returns early once
-  /// `isStopped` is true. Only players of Classic can have a learner.
+  /// One of Alina's own players. `Choice` returns a legal move in a game that is not over; a search ends early once `isStopped` is true.
+  /// `learner` is `nil` except for a learning player of Classic.
   case own(Choice, learner: Learner? = nil)
   case engine(EngineClient)
 
@@ -44,7 +44,7 @@ extension BoardPlayer<Classic> {
   }
 }
 
-/// A learning player of one pairing. One thread at a time uses it.
+/// A learning player and what it has learnt in one pairing. One thread at a time uses it.
 final class Learner: @unchecked Sendable {
   var player: any LearningOpponent
 
@@ -53,7 +53,8 @@ final class Learner: @unchecked Sendable {
 
 /// An engine's evaluation of its move, and the time that the engine took for the move.
 struct MoveReport: Sendable, Hashable {
-  /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M2/8`: the mover wins in 2 moves.
+  /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M2/8`: the mover wins with its
+  /// second move, counted from this one.
   var evaluation: String?
   var milliseconds: Int
 
@@ -137,7 +138,7 @@ extension ArenaRules {
   }
 }
 
-/// Plays a game of Classic between two tables fast, with bit masks and a key for the position.
+/// Plays a game of Classic between two players given as tables. Bit masks show lines; the position's base-3 key finds the row of a table.
 package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: GameMoves, using generator: inout SplitMix64
 ) -> PackedGame {

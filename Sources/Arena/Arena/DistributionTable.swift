@@ -5,12 +5,12 @@ import TicTacToe
 
 /// A memoryless player as a table: choosing a move costs a multiplication and a look-up.
 ///
-/// The table draws exactly as `MoveDistribution.draw` does, so it plays the same games as its player.
+/// With the same random numbers, table and player choose the same moves: the table draws exactly as `MoveDistribution.draw` does.
 package final class DistributionTable: Sendable {
   /// The moves of a state. If all moves have equal chances, as for many players, a move is drawn without a scan of weights.
   private struct Row {
     var total: UInt64
-    /// The cells of the moves in reading order, as four-bit digits from the lowest digit on.
+    /// The cells of the moves in reading order, four bits each; the first cell is in the lowest bits.
     var cells: UInt64
     /// The index of the first move's weight in the table's `weights`; −1 if all moves have weight 1.
     var weights: Int32
@@ -20,7 +20,8 @@ package final class DistributionTable: Sendable {
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
-  /// The index of a state's row, by base-3 key · 10 + last move (9 for none); −1 for states that cannot occur or are over.
+  /// The index of a state's row in `rows`; −1 for states that cannot occur or are over. The state is at the place (base-3 key of the
+  /// position) · 10 + (cell of the last move, or 9 for none).
   private let index: [Int32]
 
   /// Fills the table for all positions of Classic that are not over.
@@ -55,7 +56,7 @@ package final class DistributionTable: Sendable {
     (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
-  /// Draws a move in a state that is not over. `last` is 9 if there is no last move.
+  /// Draws a move in a state that is not over: `key` is the position's base-3 key, `last` the cell of the last move or 9 for none.
   @inline(__always)
   package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]

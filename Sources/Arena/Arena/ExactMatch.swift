@@ -18,8 +18,9 @@ package struct ExactMatch: Sendable {
     /// Computes the result from all games that the two players can play.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
-      // All chances that a game ends at one ply have a common denominator: the product of `counts.denominators` of the plies before.
-      // `rest[ply]` is the product from `ply` on, by which a chance is extended to the denominator of all plies.
+      // `counts` has the chance that a game ends at a ply as a weight, whose denominator is the product of `counts.denominators` of the
+      // plies before. Multiplied by `rest[ply]`, the product of the denominators from `ply` on, all weights have the common denominator
+      // `rest[0]`.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
       var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))
@@ -47,7 +48,7 @@ package struct ExactMatch: Sendable {
     asO = Seating(x: b, o: a, solver: solver)
   }
 
-  /// The chances that a pair of games brings the first player 0, ½, 1, 1½ and 2 points.
+  /// The chances that the first player scores 0, ½, 1, 1½ and 2 points in a pair of games.
   package var pentanomial: [Fraction] {
     let first = [asX.oWin, asX.draw, asX.xWin]
     let second = [asO.xWin, asO.draw, asO.oWin]

@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Successive games of a stage, with their results and their lines in the file of games.
+/// Successive games of a stage (games that can be played in any order), with their results and their lines in the file of games.
 final class GameBatch: @unchecked Sendable {
   /// The number of games of a full batch. The hash of a file of games is a hash of the hashes of such batches.
   static let size = 16_384
@@ -11,13 +11,13 @@ final class GameBatch: @unchecked Sendable {
   struct Summary {
     /// The number of games, by number of moves in a game.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The number of pairs of games with each result: nine counts for each pairing, beginning with the pairing of the batch's first pair. A
-    /// pair of games counts at place 3 · (result of its first game) + (result of its second game); a result is 0–2 as in `PackedGame`.
+    /// The number of pairs of games with each result: nine counts for each pairing, beginning with the pairing of the batch's first pair.
+    /// Count 3 · a + b of the nine is that of pairs whose first game has the result a and whose second has b (0–2 as in `PackedGame`).
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.
     var lines: LineBuffer?
-    /// The hash of the lines of a full batch; `nil` for other batches.
+    /// The hash of `lines` if the batch is full and none of its games was in the file before; else `nil`.
     var digest: SHA256.Digest?
 
     /// Writes the lines of the games that are not in the file yet into `lines`, an empty buffer.
@@ -45,7 +45,7 @@ final class GameBatch: @unchecked Sendable {
   /// The number of parts that are not played yet. A part is the batch's games of some pairings; one thread plays it.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
-  /// The moves of games other than Classic.
+  /// By a game's index, its moves; empty in Classic.
   private(set) var variantMoves: [Int: GameMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>
@@ -76,7 +76,8 @@ final class GameBatch: @unchecked Sendable {
     PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }
 
-  /// Plays the given pairs of games between two players of random moves; `start` is the index of the first game of the stage.
+  /// Plays the given pairs of games between two players of random moves. Pair n is the games with the indices `start` + 2n and `start` + 2n
+  /// + 1.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
     for pair in pairs {
@@ -99,8 +100,8 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Count the first and the second games of pairs in different counters: two successive increments of one counter would wait for each
-      // other.
+      // Count the first and the second games of pairs in different counters: two increments of one counter in a row, for games of the same
+      // length, would wait for each other.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {

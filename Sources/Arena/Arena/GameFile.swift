@@ -48,7 +48,7 @@ enum GameLine {
       end = out.reserve(room)
     }
     put(",\"moves\":\"")
-    // Always write nine moves and let the next field overwrite those that were not played, so that no branch depends on the game.
+    // Always write nine moves; the next field overwrites those that were not played. So the writing has no branch that depends on the game.
     var cells = game.bits
     for ply in 0..<9 {
       end.storeBytes(of: names[Int(truncatingIfNeeded: cells & 15) % 9], toByteOffset: 2 &* ply, as: UInt16.self)
@@ -97,7 +97,7 @@ enum GameLine {
     list("eval") { $0.evaluation.map { "\"\($0)\"" } }
   }
 
-  /// The content of a line.
+  /// The content of one game's line in a file of games.
   struct Content: Sendable, Hashable {
     var index: Int
     var x: Int
@@ -279,7 +279,7 @@ struct GameHash {
     return JSON.object(footer).text
   }
 
-  /// The hash of bytes, computed with the processor's own instructions if it has them.
+  /// The hash of bytes, computed with the processor's SHA-256 instructions if it has them.
   static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256.Digest {
     var hash = SHA256()
     let whole = bytes.count / 64
@@ -302,8 +302,8 @@ final class GameFileWriter {
   /// Empty buffers, kept for reuse because the system takes time to provide new memory pages.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// A batch is written at once, with all pending lines, if the last write was at least this many milliseconds ago; otherwise the batch's
-  /// lines wait.
+  /// Milliseconds after a write during which further lines wait in memory, until there are 64 KiB of them. The first batch after this time
+  /// is written at once, with all waiting lines.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
@@ -318,13 +318,13 @@ final class GameFileWriter {
   /// Opens and locks a file to continue it.
   convenience init(continuing path: String) throws(ArenaError) {
     var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
-    // A complete file is only read, so it need not be writable.
+    // Nothing is appended to a complete file, so it may be read-only.
     if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Descriptor.open(path, O_RDONLY) }
     guard descriptor >= 0 else { throw ArenaError("\(path): \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
-  /// Prepares to append after the lines that were read; removes an incomplete line.
+  /// Prepares to append after the last complete line that `reader` has read; cuts off an incomplete line at the end of the file.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {
@@ -359,7 +359,7 @@ final class GameFileWriter {
   /// An empty buffer for a batch's lines. May be called from any thread.
   func emptyBuffer() -> LineBuffer { spare.withLock { $0.popLast() } ?? LineBuffer(capacity: 1 << 10) }
 
-  /// Appends the lines of a batch.
+  /// Appends the lines of a batch; they may wait in memory for later batches (see `flushInterval`).
   func write(_ batch: GameBatch, _ summary: GameBatch.Summary) throws(ArenaError) {
     guard let lines = summary.lines else { return }
     defer {

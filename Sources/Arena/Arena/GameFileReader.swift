@@ -11,7 +11,7 @@ package final class GameFileReader {
   private(set) var hash = GameHash(header: "")
   /// The footer, once it has been read.
   private(set) var footer: JSON?
-  /// Whether the end or the footer was reached.
+  /// Whether the footer or the end of the file was reached.
   private(set) var isAtEnd = false
   /// The lines of the file, and how far they have been read.
   let lines: LineReader

@@ -4,10 +4,10 @@ import TicTacToe
 
 /// Plays the games of a stage on several threads and delivers them in order of their index.
 ///
-/// Games are divided into batches. The thread that plays the last game of a batch counts and formats the batch, and delivers all
-/// batches that are due. So no thread has to be woken for the delivery.
+/// A batch of games is due once all batches before it are delivered. The thread that finishes a batch makes its summary and delivers all
+/// finished batches that are due. So no thread has to be woken for the delivery.
 final class GamePool: @unchecked Sendable {
-  /// The batches of some pairings, taken in order. In each batch, one thread plays all games of these pairings.
+  /// The games of some pairings, batch by batch. In a batch, one thread plays all games of these pairings.
   private struct Sequence {
     var pairings: [Int]
     /// Whether a player learns from the games, so that the games are played one after the other.
@@ -20,9 +20,9 @@ final class GamePool: @unchecked Sendable {
 
   /// The callbacks of a run.
   struct Consumer {
-    /// Counts and formats a batch; called by any thread.
+    /// Makes the summary of a batch: its counts and its lines. Called by any thread.
     var prepare: (GameBatch) -> GameBatch.Summary
-    /// Counts and writes a batch; called in order of the batches. Returns whether to continue.
+    /// Adds a summary to the run's results and writes its lines; called in order of the batches. Returns whether to continue.
     var take: (GameBatch, GameBatch.Summary) throws(ArenaError) -> Bool
     /// Shows the progress; called five times a second.
     var progress: () -> Void
@@ -48,7 +48,7 @@ final class GamePool: @unchecked Sendable {
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// How far, in batches, play may run ahead of the batch that is to be delivered next.
+  /// The number of batches by which play may run ahead of the next batch to deliver.
   private var window = 0
 
   /// Prepares the games `indices` of a stage. If the file of a resumed run ends with the first game of a pair, `known` is that game, and
@@ -63,7 +63,8 @@ final class GamePool: @unchecked Sendable {
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
     }
-    // Wait for the verdict of a test after each pair: a learner must not learn from games that do not count.
+    // A learner must not learn from games after the verdict of the SPRT, which do not count: play a pair only when the previous pair is
+    // counted.
     isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
@@ -106,7 +107,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // Deliver the games of the due batch that precede its first game not played.
+    // The run was interrupted: also deliver the games of the due batch up to the first game that was not played.
     if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -196,7 +197,7 @@ final class GamePool: @unchecked Sendable {
     return first
   }
 
-  /// Delivers the due batches unless another thread is doing so; called with the lock held.
+  /// Delivers the finished batches that are due, unless another thread is delivering; called with the lock held.
   private func deliverInOrder() {
     guard !isHandingOut else { return }
     isHandingOut = true
@@ -208,7 +209,7 @@ final class GamePool: @unchecked Sendable {
       due += 1
       switch result {
       case .success(true): continue
-      // The test has decided: stop the games in progress, which do not count.
+      // The SPRT has decided: stop the games in progress, which do not count.
       case .success(false):
         players.stop.set()
         cancel(nil)

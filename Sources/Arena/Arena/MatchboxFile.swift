@@ -4,7 +4,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Files of the matchboxes of `menace`: JSON with one box per line, in which a position is the label of its box.
+/// Files of the matchboxes of `menace`: JSON with one box per line, that is, a position and the number of beads of each move.
 package enum MatchboxFile {
   /// The maximum size in bytes: ten times that of a full set of boxes.
   package static let limit = 1 << 20

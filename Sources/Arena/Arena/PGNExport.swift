@@ -53,7 +53,8 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// The text before a game's number and the text after it, by players and result. Games without notes share these texts, made once.
+    /// The text of a record before the game's number, and the text between the number and the moves. Games of the same players with the
+    /// same result share these two texts, unless they have notes.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {

@@ -2,9 +2,9 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The files to which a player's specification refers. The headers of files of games contain their hashes, but not their folders.
+/// The files to which a player's specification refers. The header of a file of games has the hashes of these files, but not their folders.
 extension PlayerSpec {
-  /// Replaces the folder of each path in the headers of files of games.
+  /// Stands for the folder of a path in the header of a file of games: `/home/me/bot` becomes `…/bot`.
   fileprivate static let ellipsis = "…/"
 
   /// The specification without folders, for headers and records: `cmd:/home/me/bot --book=/tmp/b` becomes `cmd:…/bot --book=…/b`.
@@ -41,7 +41,7 @@ extension PlayerSpec {
     if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
   }
 
-  /// The hashes of the files among the words: an engine's program, and every word that is the path of a file.
+  /// The hashes of the files among the words: an engine's program, and each word that is the path of a file.
   fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {
@@ -58,8 +58,8 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their current paths. Also looks for files by name and hash in `folders`; a file found there gets
-  /// an absolute path, because an engine may run in another folder than the arena.
+  /// The player with its files at their current paths. Also looks in `folders` for a file of the same name and hash; a file found there
+  /// gets an absolute path, because an engine may run in another folder than the arena.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {
@@ -76,7 +76,7 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // First try the path itself (for a program, the path that the system would run), then the folders.
+      // First try the path itself, unless its folder is left out; for a program, the path that the system would run. Then try the folders.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -133,7 +133,7 @@ extension RunConfiguration.Entrant {
     return copy
   }
 
-  /// The folders of the player's files, as arguments of the option `--where`.
+  /// The folders in which `--where` lets the arena find the player's files and the engine's folder.
   package var searchFolders: [String] {
     let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
     let folders = spec.words.filter { $0.contains("/") }.map {

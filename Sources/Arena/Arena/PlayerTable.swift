@@ -182,8 +182,8 @@ extension ArenaRules {
 }
 
 extension Variant {
-  /// The game's rules with the table of its players. Generic code that is called with this value is slow, because the compiler cannot
-  /// specialise it: loops over games use a switch instead.
+  /// The game's rules with the table of its players. Generic code that gets the rules from this value is slow, because the compiler cannot
+  /// specialise it: loops over games switch over the variants instead.
   var arenaRules: any ArenaRules.Type {
     switch self {
     case .classic: Classic.self
@@ -247,7 +247,7 @@ extension PlayerSpec {
       (.menace(file: nil), "menace[:FILE]"), (.adaptive, "adaptive"), (.engine([]), "cmd:COMMAND"),
     ]
 
-  /// Alina's own players of `variant` that do not learn, for messages.
+  /// The specifications of Alina's own players of `variant` that do not learn, as messages list them.
   static func unlearning(in variant: Variant) -> String {
     forms.filter { !$0.example.isEngine && $0.example.plays(variant) && !$0.example.isLearner(in: variant) }
       .map(\.text).joined(separator: ", ")

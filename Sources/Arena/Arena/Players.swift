@@ -83,7 +83,8 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// Reserves a processor for a thread and its engines: the processor on which the thread runs, or the next free one.
+  /// Reserves a processor for a thread and its engines: the one on which the thread runs, or the next that is not reserved. `nil` if all
+  /// are.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -175,7 +176,7 @@ final class Players: @unchecked Sendable {
       if let engine = engines.first(where: { $0.isSecond == isSecond }) { return engine.client }
       let client = players.lendEngine(number)
       engines.append((number, isSecond, client))
-      // The thread that used the engine before may have bound it to its own processor.
+      // The engine may still be bound to the processor of the thread that used it before.
       client.pin(toCore: core)
       return client
     }

@@ -7,7 +7,7 @@ import TicTacToe
 struct RandomGames: ~Copyable {
   /// For each set of a side's marks as a bit mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// The bits of a packed game except those of its moves, by the ply that completes the first line (10 for a game without a line).
+  /// By the ply that completes the first line (10 for none), the bits of a `PackedGame` apart from its moves: length, result and ending.
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
 
   init() {

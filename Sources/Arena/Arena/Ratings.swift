@@ -22,8 +22,8 @@ package struct Rating: Sendable, Hashable {
       games[result.b][result.a] += Double(total.games) + 1
     }
     var strength = [Double](repeating: 1, count: players)
-    // If one player wins almost every game, the iteration needs about as many steps as there are games. The bound on the steps
-    // keeps the time to a second.
+    // If one player wins almost every game, the iteration needs about as many steps as there are games, and each step `players`² divisions.
+    // The bound on the steps keeps the time to a second.
     for _ in 0..<max(10_000, 100_000_000 / (players * players)) {
       var change = 0.0
       for player in 0..<players where points[player] > 0 {

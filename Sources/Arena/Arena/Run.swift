@@ -7,7 +7,7 @@ import TicTacToe
 
 /// Plays the games of a run, counts the results, and writes the file of games.
 package struct Run {
-  /// The games to play.
+  /// The parameters that determine the games to play.
   package private(set) var configuration: RunConfiguration
   /// The number of concurrent games.
   package var threads: Int
@@ -60,7 +60,7 @@ package struct Run {
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    // Apart from folders, this configuration is equal to the file's.
+    // Apart from the folders of the players' files, this configuration is equal to the one in the header.
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
@@ -167,7 +167,7 @@ package struct Run {
     return report
   }
 
-  /// Continues a file that was read to its end.
+  /// Prepares the file of a resumed run, which was read to its end, for more games; reports a line that was cut off, or a finished run.
   private func resume(_ recorded: (writer: GameFileWriter, reader: GameFileReader)) throws(ArenaError) {
     let (path, reader) = (output ?? "", recorded.reader)
     if !reader.lines.rest.isEmpty {
@@ -176,7 +176,7 @@ package struct Run {
     if reader.footer != nil { notice("\(path) is finished already") } else { try recorded.writer.go(on: reader) }
   }
 
-  /// Plays the rest of a stage; returns whether it is complete.
+  /// Plays the games of a stage that the file does not have yet; returns whether the stage is complete.
   private func play(
     _ stage: Stage, _ replay: Replay, _ players: Players, _ state: RunState, _ writer: GameFileWriter?
   ) throws(ArenaError) -> Bool {
@@ -224,8 +224,8 @@ struct GameCounter {
   }
 }
 
-/// Counts the games of a stage that a file already contains, and checks players, opening, moves and result of each. A game whose players
-/// neither are engines nor search is played again, so that a changed file or program is noticed. Learners learn from each game.
+/// Counts the games of a stage that a file already contains, and checks players, opening, moves and result of each. Plays a game again if
+/// neither player is an engine or searches: a difference reveals a changed file or program. Learners learn from each game.
 struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.

@@ -16,9 +16,9 @@ package struct RunReport: Sendable {
 
   /// The results of one player against another.
   package struct Result: Sendable {
-    /// The first player's number.
+    /// The index of the first player among the entrants.
     package var a: Int
-    /// The second player's number.
+    /// The index of the second player among the entrants.
     package var b: Int
     /// The first player's results.
     package var statistics = PairingStatistics()
@@ -26,7 +26,7 @@ package struct RunReport: Sendable {
 
   /// The configuration, with the names that engines give themselves.
   package var configuration: RunConfiguration
-  /// The results of each pairing, in the order in which the pairings first met.
+  /// The results of each pairing, in the order in which the pairings were first played.
   package internal(set) var results: [Result] = []
   /// The number of games played, including those of a resumed file.
   package internal(set) var games = 0
@@ -40,8 +40,8 @@ package struct RunReport: Sendable {
   /// The games that engines lost by faults, counted by player and kind of fault, in the order of the first such game. `reason` is the
   /// reason in this first game. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
-  /// For each player with moves that exceeded the time limit but not its margin: their number, and the greatest excess in
-  /// milliseconds (`most`).
+  /// For each player with moves that exceeded the time limit, but not by more than the margin: the number of these moves, and the greatest
+  /// excess in milliseconds (`most`).
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
   /// Players by rank with their points, in formats with more than two players. `buchholz` is the sum of the points of a player's opponents.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
@@ -50,9 +50,9 @@ package struct RunReport: Sendable {
   /// The players that had a bye.
   package internal(set) var byes: [Int] = []
   package internal(set) var knockout: [Schedule.Match] = []
-  /// The selected games, if requested.
+  /// The highlights (games worth hearing), if requested.
   package var highlights: [Highlight] = []
-  /// The duration of the run in seconds, without resumed games.
+  /// The seconds from the call of `Run.play` to its end, without the time of an earlier, interrupted run.
   package internal(set) var seconds = 0.0
 
   /// The result of a match.

@@ -51,7 +51,7 @@ package enum Elo: Sendable, Hashable {
   case atLeast(Double)
   /// The difference is at most this number, because the first player never scored.
   case atMost(Double)
-  /// The difference is unknown: there are no games, or an end of an interval has no bound.
+  /// The difference is unknown: there are no games, or this is the end of an interval whose score reaches 0 or 1.
   case unknown
 
   /// The difference as text: `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.

@@ -89,7 +89,7 @@ package enum EngineGuard {
     }
   }
 
-  /// Lets all threads of the engine run on the processors of the arena's main thread.
+  /// Lets all threads of the engine run on all processors that the arena's main thread may use.
   private static func release(_ engine: pid_t) {
     for thread in numbers(in: "/proc/\(engine)/task") { _ = alina_run_as(thread, getppid()) }
   }
@@ -137,7 +137,7 @@ package enum EngineGuard {
     }
     if isListed { return result }
     return numbers(in: "/proc").filter { pid in
-      // The file has the form `PID (NAME) STATE PARENT …`. NAME may contain anything, including brackets.
+      // The file has the form `PID (NAME) STATE PARENT …`. NAME may contain brackets: the last closing bracket of the file ends NAME.
       guard let text = contents("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
       return text[end...].split(separator: " ").dropFirst(2).first == "\(parent)"
     }

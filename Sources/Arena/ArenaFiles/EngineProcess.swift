@@ -24,7 +24,7 @@ package final class EngineProcess {
     package var log: String?
     /// Environment variables in addition to the inherited ones.
     package var environment: [String: String] = [:]
-    /// The log of all lines to and from engines; it names this engine by the number `player`.
+    /// The log of all lines to and from engines, in which the number `player` stands for this engine.
     package var trace: EngineTrace?
     package var player = 0
 
@@ -116,7 +116,7 @@ package final class EngineProcess {
       if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
         throw ArenaError.resourceExhausted("processes for an engine: \(reason)")
       }
-      // `posix_spawn` does not say which of the two files is at fault.
+      // `posix_spawn` does not say whether the log or `guardExecutable` caused the error. If the program may be run, it was the log.
       let log = launch.log.flatMap { access(launch.guardExecutable, X_OK) == 0 ? $0 : nil }
       throw ArenaError("\(log ?? launch.guardExecutable): \(reason)")
     }
@@ -206,7 +206,7 @@ package final class EngineProcess {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
-  /// Waits for bytes and stores them. Returns `nil` then, or the failure if no byte came in time.
+  /// Waits for bytes and stores them. Returns `nil` if bytes came, else the reason why none came: `.late` or `.closed`.
   private func fill(_ deadline: Double) -> Reading? {
     memmove(buffer, buffer + head, tail - head)
     (head, tail) = (0, tail - head)
@@ -222,7 +222,7 @@ package final class EngineProcess {
     }
   }
 
-  /// Makes the engine's main thread run on one processor only, or all its threads on those of the arena's main thread.
+  /// Makes the engine's main thread run on processor `core` only; `nil` lets all its threads run on those of the arena's main thread.
   package func pin(toCore core: Int?) {
     let bytes = Array("\(core.map(String.init) ?? "")\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
@@ -242,7 +242,7 @@ package final class EngineProcess {
   /// Resets `bytesRead`.
   package func resetCount() { bytesRead = 0 }
 
-  /// The guard's report of how the engine ended. If none comes within half a second, for example because the engine still runs,
+  /// The guard's report of how the engine ended. If no report comes within half a second, for example because the engine still runs,
   /// returns `deed`, the caller's own description.
   package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
@@ -256,8 +256,8 @@ package final class EngineProcess {
     return deed
   }
 
-  /// Waits until a descriptor is ready. `false` if the deadline passes first or the run is stopped. Once `stop` has cleared `isOpen`, the
-  /// run's end no longer ends the wait.
+  /// Waits until a descriptor is ready. `false` if the deadline passes first or, while `isOpen`, the run is stopped. `stop()` clears
+  /// `isOpen` before it waits for the guard, so that it also waits in a stopped run.
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

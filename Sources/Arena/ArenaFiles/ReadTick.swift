@@ -9,14 +9,14 @@ final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
   static let period = 20.0
 
-  /// The waiting thread, if any. Ticks are sent under this lock, so that they never reach a thread that has ended.
+  /// The thread that waits in `read`, if any. `SIGURG` is sent under this lock, so that it never reaches a thread that has ended.
   private let waiting = Mutex<pthread_t?>(nil)
-  /// The thread for which `read` last unblocked the tick's signal: `read` need not unblock the signal for this thread again.
+  /// The thread for which `read` last unblocked `SIGURG`, the signal of the ticks: `read` need not unblock it for this thread again.
   private let prepared = Atomic<pthread_t>(0)
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Registers this tick, and starts the thread that ticks, unless that thread already runs.
+  /// Registers this object, and starts the thread that ticks for all registered objects, unless that thread already runs.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self
@@ -33,10 +33,10 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// Unregisters this tick: no tick comes after this call.
+  /// Unregisters this object: no tick interrupts its `read` after this call.
   func end() { ReadTick.all.withLock { $0.ticks[ObjectIdentifier(self)] = nil } }
 
-  /// Interrupts the waiting threads; `false` if no tick is registered any more.
+  /// Interrupts the threads that wait in `read` of a registered object; `false` if no object is registered any more.
   private static func tick() -> Bool {
     all.withLock { all in
       for tick in all.ticks.values {

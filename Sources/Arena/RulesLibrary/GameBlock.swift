@@ -1,8 +1,8 @@
 import TicTacToe
 
-/// A state as bytes for programs that learn: the marks by cell (0 none, 1 X, 2 O), the legal cells (0 or 1), the order of each
-/// side's marks by cell (in Infinite from 1 for the oldest; 0 none), then the side to move (1 X, 2 O), the result (0 none, 1 X won,
-/// 2 O won, 3 drawn) and the cell marked last (255 none). Cells are counted row by row from the top.
+/// A state as bytes for programs that learn. First, by cell: the marks (0 none, 1 X, 2 O); the legal cells (0 or 1); in Infinite the age
+/// rank of the marks of each side (1 the oldest, 0 no mark), in other games 0. Then the side to move (1 X, 2 O), the result (0 none, 1 X
+/// won, 2 O won, 3 drawn) and the cell marked last (255 none). Cells are counted row by row from the top.
 package struct GameBlock<R: Rules>: Sendable {
   /// The cells of the board, row by row.
   package let cells: [Cell]

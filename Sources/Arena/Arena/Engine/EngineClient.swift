@@ -44,7 +44,7 @@ final class EngineClient: @unchecked Sendable {
     var seed: UInt64
     var settings = EngineSettings()
     var variant = Variant.classic
-    /// The log of all lines to and from engines; it names this engine by the number `player`.
+    /// The log of all lines to and from engines, in which the number `player` stands for this engine.
     var trace: EngineTrace?
     var player = 0
 
@@ -78,7 +78,7 @@ final class EngineClient: @unchecked Sendable {
   /// The values that the engine lists for its option `UCI_Variant`.
   private var variants: [String] = []
   private var failures = 0
-  /// The error of the last handshake, without the engine's path.
+  /// The reason why the most recent failed handshake failed, without the engine's command.
   private var refusal: String?
   /// A fault before the engine's first move in this game; `move` reports the fault when that move is requested.
   private var pendingLoss: EngineLoss?
@@ -89,7 +89,8 @@ final class EngineClient: @unchecked Sendable {
   /// The number of moves that `request` contains.
   private var movesTold = 0
 
-  /// The bytes of the line `position …`, to which each request for a move appends the new moves. While a request is sent, `go …` follows.
+  /// The bytes of the line `position …`. Each request for a move appends the moves since the last request; `go …` follows these moves only
+  /// while the request is sent.
   private var request: [UInt8] = []
   private let plainGo: [UInt8]
 
@@ -121,8 +122,8 @@ final class EngineClient: @unchecked Sendable {
         isUGI = true
         break conversation
       case .late where silentUntil < deadline && !stopSignal.isSet:
-        // The engine has not answered `uci` within `silence`: send `ugi`, and wait for either answer until the deadline. A UCI engine that
-        // is only slow ignores `ugi`.
+        // The engine has not answered `uci` within `silence`: send `ugi`, and wait for `uciok` or `ugiok` until the deadline. A UCI engine
+        // that is only slow ignores `ugi`.
         silentUntil = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
@@ -166,7 +167,7 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Makes the engine run on one processor, also after restarts, or on any.
+  /// Binds the engine, also after restarts, to processor `core`; `nil` frees it for all processors of the arena's main thread.
   func pin(toCore core: Int?) {
     guard core != self.core else { return }
     self.core = core
@@ -268,7 +269,7 @@ final class EngineClient: @unchecked Sendable {
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else {
-          // Lines that were received in time are read even after the deadline.
+          // After the deadline, read on only while the buffer has a line: that line was received in time.
           guard monotonicMilliseconds() < deadline || process.hasLine else { return .failure(late()) }
           continue
         }
@@ -337,7 +338,7 @@ final class EngineClient: @unchecked Sendable {
 
   func endGame() {
     pendingLoss = nil
-    // If the engine was never asked for a move, its `readyok` is still pending.
+    // The engine was not asked for a move in this game, so its `readyok` is still to come: wait for it, and kill an engine that sends none.
     if let deadline = readyDeadline, let process, waitUntilReady(process, deadline) != nil { stop(quitting: false) }
     readyDeadline = nil
   }
