@@ -35,7 +35,7 @@ enum Arithmetic {
     var i = Int32(c)
     if Float(i) > c { i -= 1 }
     let f = (c - Float(i)) * 0.693_147_18
-    // e^f on 0…ln 2 by its series up to f^7, accurate to Float.
+    // e^f for f in 0…ln 2, by its series up to f^7: exact to the precision of `Float`.
     var p: Float = 1.0 / 5_040
     p = p * f + 1.0 / 720
     p = p * f + 1.0 / 120
@@ -51,7 +51,7 @@ enum Arithmetic {
   @inline(__always)
   static func amplitude(decibels: Float) -> Float { exp2(decibels * 0.166_096_404_7) }
 
-  /// The share of a change that a one-pole filter follows in one step; `seconds` is the filter's time constant, `rate` its steps a
+  /// The share of a change that a one-pole filter follows in one step; `seconds` is the filter's time constant, `rate` its steps per
   /// second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 

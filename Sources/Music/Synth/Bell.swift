@@ -46,7 +46,7 @@ struct Bell: ~Copyable {
       level *= keep
     }
     modulator.render(work)
-    // Narrow stereo, as from a small source.
+    // Narrow stereo, as from a small source: each side gets 65 % of its own sound and 35 % of the other side's.
     for i in work.indices { block[i] += work[i] * 0.65 + work[i].swapped * 0.35 }
   }
 }

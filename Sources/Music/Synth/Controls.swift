@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The controls apart from the score: set by the producer thread, read by the audio thread at every 64th frame.
+/// The controls of the sound that are not in the score: set by the producer thread, read by the audio thread at every 64th frame.
 struct Controls: ~Copyable {
-  /// Factors on the amplitudes of the whole mix, of the drone and of the preview; `a4` is the pitch of A4 in Hz.
+  /// Factors on the amplitudes of the whole mix, of the bed (the drone's sustained tone) and of the preview (the tone of a cell of the
+  /// board that the player might mark); `a4` is the pitch of A4 in Hz.
   let volume = Atomic<Float>(1)
   let drone = Atomic<Float>(1)
   let preview = Atomic<Float>(1)
@@ -26,7 +27,7 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
 
   deinit { clear(leaving: nil) }
 
-  /// Sends a value, which replaces any waiting value; frees the value that the audio thread returned, if any.
+  /// Sends a value to the audio thread. Frees the value sent before, if it was not taken, and the value that the audio thread returned.
   func send(_ value: consuming T) { clear(leaving: placed(value)) }
 
   private func clear(leaving next: UnsafeMutablePointer<T>?) {
@@ -34,10 +35,10 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
     free(outgoing.exchange(nil, ordering: .acquiringAndReleasing))
   }
 
-  /// Whether a value is waiting. Real-time safe: yes.
+  /// Whether a sent value waits for the audio thread. Real-time safe: yes.
   var isWaiting: Bool { incoming.load(ordering: .relaxed) != nil }
 
-  /// Takes the waiting value, if any. Real-time safe: yes.
+  /// Takes the value that waits, if any, on the audio thread. Real-time safe: yes.
   func take() -> UnsafeMutablePointer<T>? { incoming.exchange(nil, ordering: .acquiringAndReleasing) }
 
   /// Returns a taken value to the producer; `false`, without effect, if the producer has not yet collected the value returned before.

@@ -26,7 +26,7 @@ public final class Engine: @unchecked Sendable {
   // The patch and tuning from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
-  /// The piano's tables that `beginTuning` started and `continueTuning` completes; `nil` if no tuning is in progress.
+  /// The piano's tables while `beginTuning` and `continueTuning` compute them, note by note; `nil` if no tuning is in progress.
   private var tables: ModalTables.Draft?
 
   /// Makes a silent engine at a sample rate in Hz with the mix of `patch`.
@@ -104,7 +104,8 @@ public final class Engine: @unchecked Sendable {
     controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Sets the level of the preview in dB relative to the patch, −90…+12; `nil` turns the preview off.
+  /// Sets the level of the preview (the tone of a cell that the player might mark) in dB relative to the patch, −90…+12; `nil` turns it
+  /// off.
   public func setPreviewLevel(decibels: Double?) {
     controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }
@@ -115,13 +116,13 @@ public final class Engine: @unchecked Sendable {
     while continueTuning() {}
   }
 
-  /// Starts `setTuning` without blocking, for a producer on the audio thread; `continueTuning()` completes it.
+  /// Starts what `setTuning` does, without blocking, for a producer on the audio thread (in a browser); `continueTuning()` completes it.
   package func beginTuning(a4: Double) {
     self.a4 = min(max(a4, 415), 466)
     tables = ModalTables.Draft(sampleRate: sampleRate, model: PianoModel(a4: self.a4))
   }
 
-  /// Continues a tuning for about 0.1 ms; `false` when the tuning is complete.
+  /// Computes the next note of a tuning, which takes about 0.1 ms; `false` when the tuning is complete.
   @discardableResult
   package func continueTuning() -> Bool {
     if tables?.addNote() == true { return true }
@@ -139,7 +140,7 @@ public final class Engine: @unchecked Sendable {
     controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))
   }
 
-  /// Adds the sampled grand, once; its context must outlive the engine.
+  /// Adds the sampled grand; later calls have no effect. `instrument.context` must outlive the engine.
   public func attach(_ instrument: Instrument) {
     guard controls.instrument.load(ordering: .relaxed) == nil else { return }
     self.instrument.initialize(to: instrument)

@@ -26,7 +26,8 @@ public struct EnvelopeExtractor: ~Copyable {
 
   private let sampleRate: Double
   private let values: SampleBuffer<Float>
-  /// A monotonic queue of values and their ages: the peak of a sliding window in constant time a frame.
+  /// Values, each greater than the next, and the frames at which they came (`queueAge`): the first value is the peak of the sliding window.
+  /// A frame costs constant time on average.
   private let queueValue: SampleBuffer<Float>
   private let queueAge: SampleBuffer<Int>
   private var queueHead = 0
@@ -80,7 +81,7 @@ public struct EnvelopeExtractor: ~Copyable {
     values[now & mask] = square
     switch detector {
     case .average:
-      // A square enters and leaves the sum in double precision, so almost no error remains; a negative sum counts as 0.
+      // Each square is added to `sum` and later subtracted in double precision, so almost no error remains; a negative sum counts as 0.
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:
@@ -163,7 +164,7 @@ public struct EnvelopeMatcher: ~Copyable {
         let mine = own.next(part[i])
         let level = levels.next()
         if level.x == 0 && level.y == 1 { continue }
-        // The matching raises a frame by at most 24 dB, so as not to raise noise.
+        // Raise a frame by at most 24 dB, a factor of 16, so as not to raise noise.
         let ratio = min(other / max(mine, 1e-5), 16)
         part[i] = Arithmetic.flushed(part[i] * (level.y * (1 + level.x * (ratio - 1))))
       }

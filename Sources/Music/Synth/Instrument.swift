@@ -10,11 +10,11 @@ public struct Instrument: BitwiseCopyable, @unchecked Sendable {
 
   /// The instrument's state, which must outlive the engine.
   public var context: Context
-  /// Strikes a key, or releases it at velocity 0: MIDI pitch, velocity 0–127, pan −100…100, bus 0…7.
+  /// Strikes a key, or releases it at velocity 0: MIDI pitch, velocity 0–127, pan −100…100, bus 0…7 (0 is dry, 1…7 are effect chains).
   public var strike: @convention(c) (Context, Int32, Int32, Int32, Int32) -> Void
   /// Moves the pedal, 0 (up) … 127 (down).
   public var pedal: @convention(c) (Context, Int32) -> Void
-  /// Adds frames to the left and right buffers, in which bus b starts at b·64.
+  /// Adds the next frames of all buses to the left and right buffers: the frames of bus b start at index 64·b.
   public var render: @convention(c) (Context, Side, Side, Int32) -> Void
   /// Sets the tuning: hundredths of a cent above A4 = 440 Hz.
   public var tune: @convention(c) (Context, Int32) -> Void

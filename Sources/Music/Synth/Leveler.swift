@@ -33,7 +33,7 @@ struct Leveler: ~Copyable {
 
   /// Begins a cell of 64 frames: computes the gain from the cell before.
   mutating func tick(isOn: Bool) {
-    // A sum that is not a number, or too large, counts as silence.
+    // If `sum` is not a number, or is too large, the cell counts as silence.
     let mean = sum < 1e12 ? sum / Float(2 * Grid.frames) : 0
     sum = 0
     power += (mean - power) * (mean > power ? attack : release)

@@ -42,7 +42,8 @@ struct Limiter: ~Copyable {
     }
   }
 
-  /// A curve: linear up to the ceiling, then u/√(1 + u²) towards the headroom, with continuous slope and curvature.
+  /// Leaves a sample up to the ceiling as it is. Beyond the ceiling, an excess of u · `room` becomes `room` · u/√(1 + u²), which is always
+  /// below `room`. Slope and curvature are continuous.
   @inline(__always)
   private func bent(_ x: Float) -> Float {
     let over = abs(x) - ceiling

@@ -6,7 +6,7 @@ import Synchronization
 /// Rendering is split at events and at every 64th frame (the control grid), so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
-  /// The drone has the level of the patch while the piano has this amplitude, which is that of a soft passage.
+  /// The piano's amplitude (that of a soft passage) at which the drone, which follows the piano's envelope, has the level of the patch.
   private static let breathReference: Float = 0.1
 
   let sampleRate: Double
@@ -169,7 +169,7 @@ struct Mixer: ~Copyable {
   private mutating func movePreview(_ event: ScoreEvent) {
     previews[activePreview].stop()
     guard event.amount > 0 else { return }
-    // Two tone generators take turns, so that the previews of two cells cross-fade.
+    // Two tone generators take turns, so that the previews of two cells of the board cross-fade.
     activePreview = (activePreview + 1) % previews.count
     previews[activePreview].start(midi: Double(min(event.pitch.midi, 127)))
   }
@@ -228,8 +228,8 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Applies the levels, the tuning and the envelope settings of the patch to all that is outside of the rack (the nodes of the
-  /// patch).
+  /// Gives the parts outside of the rack (the nodes of the patch) their levels, envelope settings and tuning: the preview, the drone, its
+  /// matcher and the mix.
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in previews.indices { previews[i].set(tone) }
@@ -307,7 +307,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// The pianos' output for effect chain `b`; 0 for the output without a chain.
+  /// The block of output bus `b` of the pianos: 0 is the sound without an effect chain, 1…7 are the inputs of the chains.
   private func bus(_ b: Int, _ n: Int) -> StereoBlock { buses.block(n, from: b * Grid.frames) }
 
   private mutating func scaleAndAddGrand(_ n: Int, _ used: inout UInt32) {
@@ -335,7 +335,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Renders strings, chains and room, fed by the piano. After a change of the patch, the piano's sound fades over from the old
+  /// Renders strings, effect chains and reverb, fed by the piano. After a change of the patch, the piano's sound fades over from the old
   /// rack to the new one.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.count
@@ -372,7 +372,7 @@ struct Mixer: ~Copyable {
     for k in input.indices { out[k] += (wet[k] + input[k]) * level.next() }
   }
 
-  /// Adds drone and preview, which do not pass through the piano's reverb.
+  /// Adds drone and preview, neither of which passes through the piano's reverb.
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let tone = work.block(dry.count)
     tone.update(repeating: .zero)

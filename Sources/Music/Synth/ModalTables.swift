@@ -39,7 +39,7 @@ struct ModalTables: ~Copyable {
 
   /// The most groups of eight partials of a note.
   static let maxGroups = 16
-  /// The entry of the pitchless knock, after the 128 notes.
+  /// The index in `entries` of the knock, a sound without pitch; the 128 MIDI notes come before it.
   static let knock = 128
 
   /// Eight partials of a note.
@@ -52,7 +52,7 @@ struct ModalTables: ~Copyable {
     /// The real part of each partial's phase at the strike; the next property has the imaginary part.
     var startRe = Lane.zero
     var startIm = Lane.zero
-    /// The base-2 logarithm of each partial's amplitude at velocity 30; the next two properties have velocities 50 and 80.
+    /// The base-2 logarithm of each partial's amplitude at velocity 30; the next two properties are for the velocities 50 and 80.
     var soft = Lane(repeating: -126)
     var middle = Lane(repeating: -126)
     var loud = Lane(repeating: -126)
@@ -101,7 +101,8 @@ struct ModalTables: ~Copyable {
     }
   }
 
-  /// The partials below 0.45 of the sample rate, longest first: a voice drops silent partials from the end, so it gets cheaper over time.
+  /// The audible partials below 0.45 of the sample rate, at most 128, in the order in which they die away, the last first: a voice drops
+  /// silent partials from the end, so it gets cheaper over time.
   private static func audible(_ note: ModalNote, sampleRate: Double) -> [Mode] {
     let kept = note.modes.filter { $0.frequency > 15 && $0.frequency < 0.45 * sampleRate && $0.level.z > -110 }
     let loudest = kept.sorted { $0.level.z > $1.level.z }.prefix(maxGroups * 8)

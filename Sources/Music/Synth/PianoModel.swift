@@ -10,7 +10,7 @@ struct PianoModel {
   var a4 = 440.0
   private static let anchors = PianoFit.anchors()
 
-  /// By MIDI note: the factor on the grand's early decay in dB/s, so that the treble sustains longer than the grand's.
+  /// By MIDI note: the factor by which the grand's early decay in dB/s is multiplied, so that the treble sustains longer than the grand's.
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
   /// By MIDI note: the dB by which the late stage of the decay is raised, so that the treble sustains longer.
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
@@ -22,8 +22,8 @@ struct PianoModel {
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
-  /// By MIDI note: the mean power of the note in its first 0.2 s at velocity 50, in dBFS. Neighbouring notes of the sampled grand
-  /// differ by up to 7 dB.
+  /// By MIDI note: the mean power in dBFS to which a note is adjusted, over its first 0.2 s at velocity 50. Neighbouring notes of the
+  /// sampled grand differ by up to 7 dB.
   private static let evenness: [(Double, Double)] = [
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
@@ -33,7 +33,7 @@ struct PianoModel {
   /// By MIDI note: the longest rise of a note in ms, so that soft notes are not late.
   private static let slowestRise: [(Double, Double)] = [(35, 11), (60, 8), (83, 6), (107, 3)]
 
-  /// The note of a MIDI number; outside of the keyboard (21…108) in the nearest octave.
+  /// The note of a MIDI number. A number outside of the keyboard (21…108) gets the note of the same name in the nearest octave.
   func note(midi: Int) -> ModalNote {
     var m = midi
     while m < 21 { m += 12 }

@@ -121,8 +121,8 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Starts a chain for a struck note: each comb that has a `melt` moves its delay there. The delay starts from its normal value if
-  /// the chain was silent, else from its present value.
+  /// Starts a chain for a struck note: the delay of each comb that has a `melt` moves to `melt`, from its normal value if the chain was
+  /// silent, else from its present value.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {
@@ -135,7 +135,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Sets how far the pedal, 0 (up) … 1 (down), lets the strings sound. Call at every 64th frame.
+  /// Sets the pedal, 0 (up) … 1 (down): how much of the piano's sound the strings get, and whether they ring on. Call at every 64th frame.
   mutating func tick(pedal amount: Float) {
     pedal.aim(amount)
     pedal.tick()
@@ -143,13 +143,13 @@ struct Rack: ~Copyable {
     if down != pedalWasDown {
       pedalWasDown = down
       for i in 0..<strings.count {
-        // With its feedback times 0.72, a string with a delay of about 300 frames stops within 150 ms.
+        // When the pedal goes up, multiply the feedback by 0.72: a string with a delay of about 300 frames then stops within 150 ms.
         strings[i]?.pointee.setFeedback(down ? stringFeedback[i] : stringFeedback[i] * 0.72, within: 2_400)
       }
     }
   }
 
-  /// Adds the strings' resonance with `input` to `output`.
+  /// Adds the resonance of the strings, which `input` excites, to `output`.
   mutating func resonate(_ input: StereoBlock, into output: StereoBlock) {
     guard strings.count > 0 else { return }
     let source = scratch.block(input.count)

@@ -38,7 +38,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   /// Sets the value at once, without a ramp. Call only while the change cannot be heard.
   mutating func jump(_ value: Value) { self = Ramp(value) }
 
-  /// Computes by how much the value changes a frame in the next cell (64 frames) of the control grid.
+  /// Computes by how much the value changes in each frame of the next cell (64 frames) of the control grid.
   mutating func tick() {
     if cells > 0 {
       step = (target - value) / (Float(cells) * Float(Grid.frames))

@@ -1,4 +1,4 @@
-/// A reverb: sixteen delay lines with feedback through a Hadamard matrix, after four diffusing allpasses a side.
+/// A reverb: sixteen delay lines with feedback through a Hadamard matrix, after four diffusing allpasses on each side (left and right).
 ///
 /// Each line loses 60 dB in `decay` seconds, treble faster. Real-time safe: yes, except `init`.
 public struct Reverb: ~Copyable, AudioNode {
