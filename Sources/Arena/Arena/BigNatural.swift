@@ -198,7 +198,7 @@ package struct Fraction: Sendable, Hashable, CustomStringConvertible {
 
   /// The fraction as a `Double`, rounded.
   package var double: Double {
-    // Divide numerator and denominator by the same power of two, so that both fit into the range of `Double`.
+    // Divide numerator and denominator by the same power of two, so that both have at most 960 bits and fit into the range of `Double`.
     let excess = max(numerator.bitWidth, denominator.bitWidth) - 960
     guard excess > 0 else { return numerator.double / denominator.double }
     return numerator.shiftedRight(excess).double / denominator.shiftedRight(excess).double

@@ -142,8 +142,8 @@ package struct TimeLimit: Sendable, Hashable {
   /// The longest time in milliseconds that a move may take, with `left` milliseconds on the clock.
   func timeout(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
-  /// The milliseconds for a move of Alina's own players: a tenth of the clock plus three quarters of the increment. The
-  /// last 200 ms are reserved for a busy machine and transmission.
+  /// The milliseconds that Alina's own players spend on a move: a tenth of the clock plus three quarters of the increment. The last 200 ms
+  /// of the clock are reserved for delays of the machine and of transmission.
   static func share(of left: Double, increment: Double = 0) -> Double {
     max(1, min(left / 10 + 0.75 * increment, left - 200))
   }
@@ -185,12 +185,12 @@ package struct TimeLimit: Sendable, Hashable {
     ("moveTime", \.moveTime), ("clock", \.clock), ("increment", \.increment), ("nodes", \.nodes), ("margin", \.margin),
   ]
 
-  /// The limits as a header writes them.
+  /// The time limit as the header of a file of games has it.
   var json: JSON {
     .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
   }
 
-  /// Reads the limits from a header; `nil` if a member is missing or not a whole number up to a billion.
+  /// Reads a time limit from a header; `nil` if a member is missing or not a whole number up to a billion.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
       guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }

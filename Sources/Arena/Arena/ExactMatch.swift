@@ -12,7 +12,7 @@ package struct ExactMatch: Sendable {
     package let draw: Fraction
     /// The chance that O wins.
     package let oWin: Fraction
-    /// The mean number of moves.
+    /// The mean number of moves of a game.
     package let meanPlies: Fraction
 
     /// Computes the result from all games that the two players can play.

@@ -7,7 +7,7 @@ final class GameBatch: @unchecked Sendable {
   /// The number of games of a full batch. The hash of a file of games is a hash of the hashes of such batches.
   static let size = 16_384
 
-  /// The results of the games.
+  /// The results of the batch's games, and their lines.
   struct Summary {
     /// The number of games, by number of moves in a game.
     var lengths = [Int](repeating: 0, count: 10)

@@ -224,7 +224,8 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // Only games with engines, and games that the referee ended, have more members. They are rare, so the slower general parser suffices.
+      // Only games with engines, and games that the referee ended, have members after `result`. They are rare, so the slower general parser
+      // suffices.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }

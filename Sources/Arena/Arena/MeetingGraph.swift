@@ -7,7 +7,7 @@ struct MeetingGraph: Sendable, Hashable {
   /// For each player a set of bits: bit n is set if the player has not met player n.
   private(set) var neighbours: [UInt64]
 
-  /// A round: the number of the opponent, by player.
+  /// For each player, the number of its opponent in a round.
   typealias Round = [Int]
 
   /// A graph in which no players have met. The number of players is even.

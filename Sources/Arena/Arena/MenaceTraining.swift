@@ -8,7 +8,7 @@ import TicTacToe
 package struct MenaceTraining: Sendable {
   /// A point of the learning curve.
   package struct Point: Sendable, Hashable {
-    /// Games played so far.
+    /// The number of games from which the boxes have learnt so far.
     package let games: Int
     /// The exact mean score with X and O against `random`.
     package let againstRandom: Double

@@ -2,7 +2,8 @@ import TicTacToe
 
 /// A finished game of the arena in eight bytes. `GameNotes` has the reason of a forfeit or an adjudication.
 package struct PackedGame: Sendable, Hashable {
-  /// The game: four bits for each move from bit 0 on, the number of moves at bit 36, the result at bit 40, the ending at bit 42.
+  /// In Classic, four bits for each move from bit 0 on, and the number of moves at bit 36. In other variants, the number of moves at bit 0,
+  /// and 1 at bit 63. In all variants, the result at bit 40 and the ending at bit 42.
   package private(set) var bits: UInt64
 
   /// Makes a game from its bits; 0 stands for a game that was not played.
@@ -11,7 +12,7 @@ package struct PackedGame: Sendable, Hashable {
 
   /// The cause of the end.
   package enum Ending: UInt64, Sendable {
-    /// A line or a full board.
+    /// The rules of the game ended it, for example by a line or a full board.
     case normal
     /// An engine crashed, made an illegal move or violated the protocol.
     case forfeit
@@ -50,7 +51,7 @@ package struct PackedGame: Sendable, Hashable {
   /// The result: 0 X won, 1 O won, 2 drawn.
   @inline(__always)
   var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
-  /// The number of moves in `bits`.
+  /// The number of moves in `bits`; 0 in variants other than Classic.
   package var count: Int { Int(bits >> 36 & 15) }
   /// The moves in order.
   package var moves: [Square] { (0..<count).map { Square(cell($0)) } }

@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The rules of a game with the table of its players: which players play the game, what each needs, and how a thread makes a player.
+/// The rules of a game with the table of its players: who plays the game, with which memory, and how a thread makes a player.
 protocol ArenaRules: Rules {
   /// The entry of a player; `nil` if the player does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
@@ -33,7 +33,7 @@ enum PlayerKind {
 
 /// The tables, trees and engines for one player. No other player uses them during a game.
 struct PlayerMemory {
-  /// The table of a memoryless player or a frozen learner, if the game's state is a `Position`.
+  /// The table of a memoryless player, or of a learning player that no longer learns, if the game's state is a `Position`.
   var table: DistributionTable?
   /// Returns the player's learner, which learns from game to game during the whole run. `nil` outside a run and for players that do
   /// not learn.

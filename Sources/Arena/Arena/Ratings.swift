@@ -2,7 +2,7 @@ import Foundation
 
 /// The rating of a player relative to the others of a tournament.
 package struct Rating: Sendable, Hashable {
-  /// The Elo rating relative to the mean of all players.
+  /// The Elo rating relative to the mean rating of all players.
   package var elo: Double
   /// Half the width of the rating's 95 % interval.
   package var error: Double
@@ -68,8 +68,8 @@ package struct Rating: Sendable, Hashable {
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }
-    // The curvature is singular: ratings that all rise equally explain the results as well. Add 1/(number of players) to each cell before
-    // the inversion, and subtract it afterwards.
+    // The curvature is singular: ratings that all rise equally explain the results as well. Add 1/(number of players) to each element
+    // before the inversion, and subtract it afterwards.
     let share = 1 / Double(count)
     guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
       return .init(repeating: .infinity, count: count)

@@ -2,7 +2,7 @@ import Base
 import Records
 import TicTacToe
 
-/// Reads files of records of any size, game by game: PGN, JSON Lines and the arena's own files, of all variants.
+/// Reads files of game records, of any size, game by game: PGN, JSON Lines and the arena's own files, of all variants.
 package enum RecordFile {
   /// Passes every game of a file (`-` is standard input) to `body`.
   package static func forEach(

@@ -209,7 +209,7 @@ struct GameCounter {
     picksHighlights = state.highlights != nil
   }
 
-  /// Counts and formats a batch. May be called from any thread.
+  /// Makes the summary of a batch: counts, highlights and lines. May be called from any thread.
   func prepare(_ batch: GameBatch) -> GameBatch.Summary {
     var summary = batch.counted(pairings: stage.pairings.count)
     if picksHighlights { summary.highlights = Highlights(batch, stage, configuration) }

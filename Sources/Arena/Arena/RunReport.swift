@@ -74,11 +74,11 @@ package struct RunProgress: Sendable {
   package var games = 0
   /// The number of games played by this run.
   package var played = 0
-  /// The total number of games, if known.
+  /// The total number of games; `nil` if it depends on results.
   package var total: Int?
-  /// The results of a match.
+  /// The results of a match; `nil` in other formats.
   package var match: PairingStatistics?
-  /// The state of the test, if any: the log-likelihood ratio and its bounds.
+  /// The state of the SPRT, if any: the log-likelihood ratio and the bounds at which the test ends.
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
@@ -205,7 +205,7 @@ final class RunState: @unchecked Sendable {
   /// Marks the run as interrupted.
   func interrupt() { report.ending = .interrupted }
 
-  /// Fills in the results of a finished tournament.
+  /// Fills in the byes, the knockout matches, the standings and the ratings of a finished tournament.
   func close(_ schedule: Schedule) {
     let configuration = report.configuration
     report.byes = schedule.byes.sorted()

@@ -159,10 +159,10 @@ package struct Schedule: Sendable {
     return points.indices.sorted { merit[$0] != merit[$1] ? merit[$0] > merit[$1] : $0 < $1 }
   }
 
-  /// The next round of a Swiss tournament: from the top each player meets the next possible opponent.
+  /// The next round of a Swiss tournament: in order of rank, each player meets the next possible opponent.
   ///
-  /// No pairing and no bye is repeated (a bye is a pairing with an absent player). A late round could make further rounds impossible. So a
-  /// round is played only if the rounds after it are known to be possible.
+  /// No pairing and no bye is repeated (a bye is a pairing with an absent player). A round can leave no possible round after it, so a round
+  /// is played only if all rounds after it are known to be possible.
   private mutating func swissRound() -> [Pairing] {
     let absent = points.count % 2 == 1 ? [points.count] : []
     let order = standings + absent

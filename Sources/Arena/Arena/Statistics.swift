@@ -251,7 +251,7 @@ extension SPRT {
   /// The count that replaces a score's count of 0, so that the test does not take a score that has not occurred yet for impossible.
   private static let prior = 1e-3
 
-  /// The log-likelihood ratio of the games played.
+  /// The log-likelihood ratio of `elo1` against `elo0`, given the games played.
   package func llr(_ statistics: PairingStatistics) -> Double {
     let total = statistics.total
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)

@@ -99,7 +99,7 @@ package enum EngineGuard {
     _ = write(3, bytes, bytes.count)
   }
 
-  /// Kills all descendants repeatedly until the guard has no children or the time is over; then exits.
+  /// Kills all descendants repeatedly until the guard has no children or `quitTimeout` is over; then exits.
   private static func killAll() -> Never {
     let deadline = monotonicMilliseconds() + quitTimeout
     while monotonicMilliseconds() < deadline {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A log file of all lines between arena and engines: milliseconds, player number, direction, line.
+/// A log file of all lines between arena and engines: milliseconds since the log began, player number, direction, line.
 package final class EngineTrace: Sendable {
   private let descriptor: Int32
   private let begun = monotonicMilliseconds()

@@ -49,7 +49,7 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> 
   return nil
 }
 
-/// The reason of an error of Foundation in the system's words.
+/// The system's message for an error of Foundation.
 package func reason(of error: any Error) -> String {
   let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
   return cause.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
@@ -102,7 +102,7 @@ package final class LineReader {
   package let path: String
   /// The number of the line read last, from 1.
   package private(set) var line = 0
-  /// The number of bytes of the lines read so far, with their ends.
+  /// The number of bytes of the lines read so far, with their line ends.
   package private(set) var wholeBytes = 0
   private let handle: FileHandle
   /// Bytes read and not yet consumed are in `head`..<`tail`.
@@ -127,7 +127,7 @@ package final class LineReader {
   /// The bytes after the last complete line.
   package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
-  /// The last line read with its end; valid until the next line is read.
+  /// The last line read with its line end; valid until the next line is read.
   package var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
   /// Bytes of the buffer, valid until the next line is read.

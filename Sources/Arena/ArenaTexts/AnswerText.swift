@@ -50,7 +50,7 @@ package enum AnswerText {
       ])
   }
 
-  /// Node counts by ply.
+  /// By ply, the numbers of move sequences (nodes) and of games that end there.
   package static func perft(_ perft: Perft, seconds: Double) -> String {
     var out = "ply        nodes    X wins    O wins     draws\n"
     for ply in perft.nodes.indices {
@@ -62,7 +62,7 @@ package enum AnswerText {
       + String(format: "%.2f ms\n", seconds * 1000)
   }
 
-  /// Node counts as one line of JSON.
+  /// The numbers of move sequences (nodes) and of games that end, by ply, as one line of JSON.
   package static func perftJSON(_ perft: Perft, seconds: Double) -> String {
     func list(_ values: [Int]) -> JSON { .array(values.map { .int($0) }) }
     return JSON.object([

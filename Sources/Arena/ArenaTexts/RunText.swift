@@ -3,7 +3,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Reports as text and JSON.
+/// Reports of runs as text and JSON.
 package enum RunText {
   package static func text(_ report: RunReport) -> String {
     let configuration = report.configuration

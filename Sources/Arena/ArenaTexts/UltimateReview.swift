@@ -108,7 +108,7 @@ struct UltimateReview {
     }
   }
 
-  /// The expected score of a side, 0–1, and whether it is proved.
+  /// The expected score of `player` in a position, 0–1, and whether it is proved.
   mutating func score(
     of player: Player, _ state: Ultimate.State, _ search: UltimateSearch
   ) -> (score: Double, isProven: Bool) {

@@ -73,7 +73,7 @@ public final class Engine: @unchecked Sendable {
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // This store must come before the ring is read. The store and the one in `Ring.post` are sequentially consistent; see there.
+    // This store must come before the ring is read; `Ring.post` says why this store and its own are sequentially consistent.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)

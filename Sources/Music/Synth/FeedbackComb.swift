@@ -65,7 +65,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
 
   /// The longest delay, in frames.
   public static let maximumDelay: Float = 24_000
-  /// The frames of the delay line: the first power of two above `maximumDelay`, so that a mask wraps the index.
+  /// The length of the delay line in frames: the first power of two above `maximumDelay`, so that a mask wraps the index.
   private static let size = 32_768
 
   private let sampleRate: Double
@@ -85,7 +85,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     levels = Ramp(SIMD4(p.feedback, p.damping, p.dry, p.wet))
   }
 
-  /// Applies new settings: levels ramp within 20 ms, the delay within `glide`.
+  /// Applies new settings: feedback, damping, dry and wet level ramp within 20 ms, and the delay moves within `glide`.
   package mutating func set(_ p: Parameters) {
     delay.aim(p.delay, frames: p.glideFrames(at: sampleRate))
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
@@ -146,7 +146,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let back = max(d - k / (1 - k), 2)
       let whole = Int(back)
       let t = back - Float(whole)
-      // The weights of four neighbouring frames for a point at t (0…1) between the second and the third.
+      // The Lagrange weights of four neighbouring frames for a point at t (0…1) between the second and the third.
       let w0 = -t * (t - 1) * (t - 2) * (1.0 / 6)
       let w1 = (t + 1) * (t - 1) * (t - 2) * 0.5
       let w2 = -(t + 1) * t * (t - 2) * 0.5

@@ -13,7 +13,7 @@ struct Mixer: ~Copyable {
   private var scheduler = Scheduler()
   private var piano: UnsafeMutablePointer<ModalPiano>
   private var rack: UnsafeMutablePointer<Rack>
-  /// The previous piano, while its notes still sound.
+  /// The piano of the tuning before this one, while its notes still sound.
   private var oldPiano: UnsafeMutablePointer<ModalPiano>?
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
@@ -247,7 +247,7 @@ struct Mixer: ~Copyable {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
     // At most two racks sound: the old rack fades within 100 ms if another is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // The old rack ends after ten seconds or after its fade. It can be returned only after the producer has collected the rack
+    // The old rack ends after ten seconds or after its fade. The old rack can be returned only after the producer has collected the rack
     // returned before.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }

@@ -91,7 +91,7 @@ struct ModalPiano: ~Copyable {
       if !voices[v].isActive {
         if free < 0 { free = v }
       } else if !voices[v].isFading {
-        // A restruck string: its old vibration ends within 150 ms.
+        // The string of this note is struck again: its old vibration fades within 150 ms.
         if voices[v].note == Int32(note) { startFade(v, frames: 7_200) } else { sounding += 1 }
       }
     }

@@ -15,7 +15,7 @@ extension Stereo {
 }
 
 extension StereoBlock {
-  /// Copies frames of a block of at least this length by a plain loop, because the compiler takes `update(from:)` for a deallocation.
+  /// Copies frames of a block of at least this length. A plain loop: the compiler takes `update(from:)` for a deallocation and refuses it.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 

@@ -37,7 +37,7 @@ public struct OfflineRenderer {
     }
   }
 
-  /// Posts the events before `end`; no event is late, so the batch size does not matter.
+  /// Posts the events before frame `end` in batches. No event is late, so the size of the batches does not change the sound.
   private mutating func postDue(before end: Int64) {
     while posted < events.count, events[posted].frame.rawValue < end {
       var next = posted

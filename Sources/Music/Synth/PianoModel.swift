@@ -109,7 +109,7 @@ struct PianoModel {
   private func appendNoise(_ anchor: PianoFit.Anchor, to note: inout ModalNote, _ random: inout Noise) {
     for row in anchor.thuds {
       let level = Double(row[1]) / 10
-      // Two modes at different frequencies instead of one, so that a thud has no pitch.
+      // Two partials at different frequencies instead of one, so that a thud (a noise of hammer and soundboard) has no pitch.
       for shift in [0.93, 1.08] {
         note.modes.append(
           Mode(

@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// The nodes of a patch: built off the audio thread, passed to it by pointer, and returned when silent.
+/// The nodes of a patch: built off the audio thread, passed to it by pointer, and returned to the producer when silent.
 struct Rack: ~Copyable {
   /// An effect unit of a chain.
   private enum Unit: BitwiseCopyable {

@@ -76,18 +76,18 @@ public struct Reverb: ~Copyable, AudioNode {
     reset()
   }
 
-  /// Applies new settings; levels ramp, the decay changes at once, which is inaudible.
+  /// Applies new settings: dry and wet level ramp within 20 ms; the decay changes at once, which is inaudible.
   package mutating func set(_ parameters: Parameters) {
     levels.aim(SIMD2(parameters.dry, parameters.wet), frames: 960)
     predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), predelaySize - 1)
     let c = Float(Arithmetic.sine(turns: 0.25 + min(8_000 / sampleRate, 0.5)))
     for i in 0..<16 {
-      // The gain in dB of one round through a delay of D frames, at the sample rate fs and the decay time T60: −60·D/(fs·T60).
+      // The gain in dB of one round through a delay line of D frames, at the sample rate fs and the decay time T60: −60·D/(fs·T60).
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)
-      // The coefficient k of a one-pole filter, whose gain at 8 kHz, (1 − k)/√(1 − 2kc + k²) with the cosine c of 8 kHz, lowers the
-      // gain of a round from `base` to `high` dB.
+      // The coefficient k of the one-pole low-pass in the loop. Its gain at 8 kHz, (1 − k)/√(1 − 2kc + k²) with the cosine c of 8 kHz,
+      // lowers the gain of a round from `base` to `high` dB.
       let want = Arithmetic.amplitude(decibels: max(high - base, -30))
       let a = 1 - want * want
       let b = 1 - want * want * c

@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// An event for the audio thread, and whether it begins a batch.
+/// An event for the audio thread, and whether it begins a batch (the events of one call of `Engine.post`).
 struct Posted: BitwiseCopyable {
   var event = ScoreEvent(frame: .zero, generation: 0, kind: .cut)
   var begins = false
@@ -13,8 +13,8 @@ struct Scheduler: ~Copyable {
   private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
-  /// The delay of the current batch in frames. One call of `drain` may take only a part of a batch, so the next call needs the
-  /// delay, too.
+  /// The number of frames by which the current batch is late. One call of `drain` may take only a part of a batch, so the next call needs
+  /// this number, too.
   private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }

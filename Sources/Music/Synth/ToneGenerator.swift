@@ -1,9 +1,9 @@
 import ScoreModel
 
-/// A sine tone with equal-power fades that never clicks, however short.
+/// A sine tone with equal-power fades. Even a very short tone does not click.
 ///
-/// A state machine: idle → fading in → sustaining → fading out → idle. The fade position moves up and down without jumps: a stop
-/// during the fade-in fades out from the position reached.
+/// A state machine: idle → fading in → sustaining → fading out → idle. The fade position moves up and down without jumps: a stop during the
+/// fade-in fades out from the position reached.
 public struct ToneGenerator: ~Copyable, AudioNode {
   /// The state of the generator.
   public enum State: UInt8, Sendable, Hashable, BitwiseCopyable {
@@ -132,7 +132,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
           }
         }
       }
-      // Equal power: the gain is a quarter sine.
+      // Equal power: the gain rises like the first quarter of a sine.
       let gain = fade >= 1 ? 1 : Arithmetic.sine(turns: fade * 0.25)
       let sample = Float(Arithmetic.sine(turns: phase) * gain) * amplitude.next()
       phase += turn

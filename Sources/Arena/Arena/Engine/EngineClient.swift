@@ -48,7 +48,7 @@ final class EngineClient: @unchecked Sendable {
     var trace: EngineTrace?
     var player = 0
 
-    /// How the process is started. If the settings name an environment variable twice, the last value counts.
+    /// How the engine's process is started. If the settings name an environment variable twice, the last value counts.
     var launch: EngineProcess.Launch {
       var launch = EngineProcess.Launch(command, guardExecutable: guardExecutable)
       (launch.folder, launch.log, launch.trace, launch.player) = (settings.folder, settings.log, trace, player)
@@ -78,7 +78,7 @@ final class EngineClient: @unchecked Sendable {
   /// The values that the engine lists for its option `UCI_Variant`.
   private var variants: [String] = []
   private var failures = 0
-  /// The reason why the most recent failed handshake failed, without the engine's command.
+  /// The reason for the most recent failure of a handshake, without the engine's command.
   private var refusal: String?
   /// A fault before the engine's first move in this game; `move` reports the fault when that move is requested.
   private var pendingLoss: EngineLoss?

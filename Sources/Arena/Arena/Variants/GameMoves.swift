@@ -92,7 +92,8 @@ extension Game {
 }
 
 extension ArenaRules {
-  /// Returns the error in a recorded game; `nil` if its moves are legal and lead to its result.
+  /// Says what is wrong with a recorded game; `nil` if it begins with the opening, its moves are legal and its result follows from the
+  /// rules.
   static func fault(in moves: GameMoves, _ game: PackedGame, opening: GameMoves, _ adjudication: Adjudication)
     -> String?
   {
