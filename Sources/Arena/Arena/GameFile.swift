@@ -13,7 +13,7 @@ enum GameLine {
     UInt16(littleEndian: UInt16(Square(cell).nameBytes.column) | UInt16(Square(cell).nameBytes.row) << 8)
   }
 
-  /// Appends the line of a game.
+  /// Appends the line of a game of Classic.
   static func write(
     index: Int, x: Int, o: Int, start: VariantState?, game: PackedGame, notes: GameNotes?, to out: LineBuffer
   ) {
@@ -253,7 +253,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Adds the lines of the games up to index `end`; `digest` is their hash if they form a full batch.
+  /// Adds the lines of the games up to index `end`; `digest` is the hash of these lines if the games form a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)

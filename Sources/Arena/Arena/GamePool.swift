@@ -183,8 +183,7 @@ final class GamePool: @unchecked Sendable {
   }
 
   /// Chooses the sequence from which a thread takes its next batch. The thread stays with its last sequence, whose players it has ready. If
-  /// that sequence cannot continue now or is 16 batches ahead of another, the thread takes the sequence that is furthest behind and can
-  /// continue.
+  /// that sequence cannot continue now or is 16 batches ahead of another one, the thread takes the one furthest behind that can continue.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)

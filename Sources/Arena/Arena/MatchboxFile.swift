@@ -23,7 +23,7 @@ package enum MatchboxFile {
     return text
   }
 
-  /// Reads all boxes.
+  /// Reads the boxes of a file; throws if a box is missing or invalid.
   package static func load(_ path: String) throws(ArenaError) -> Menace {
     let bytes = try readFile(path, limit: limit)
     let json: JSON

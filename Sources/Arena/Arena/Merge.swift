@@ -47,7 +47,7 @@ package enum Merge {
     }
     let players = try Players(located, threads: 1, guardExecutable: "", stop: StopSignal())
     let state = RunState(configuration, picksHighlights: false)
-    // Write to another file first: only a complete file replaces the old one.
+    // Write to `part` first, so that only a complete file replaces a file at `target`.
     let part = target.map { $0 + ".merging" }
     let writer = try part.map { (part) throws(ArenaError) in
       try GameFileWriter(part, header: configuration.headerLine)

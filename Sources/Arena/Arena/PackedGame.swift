@@ -45,7 +45,7 @@ package struct PackedGame: Sendable, Hashable {
 
   private static var variantFlag: UInt64 { 1 << 63 }
 
-  /// The number of moves, including those in `GameMoves`.
+  /// The number of moves, in any variant.
   var plies: Int { bits & PackedGame.variantFlag == 0 ? count : Int(bits & 0xFF) }
 
   /// The result: 0 X won, 1 O won, 2 drawn.

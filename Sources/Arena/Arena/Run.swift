@@ -13,7 +13,7 @@ package struct Run {
   package var threads: Int
   /// The path of the file of games; `nil` to write none.
   package var output: String?
-  /// Whether to select highlights.
+  /// Whether to select highlights (games worth hearing).
   package var picksHighlights = false
   /// Called five times a second with the progress.
   package var progress: ((RunProgress) -> Void)?

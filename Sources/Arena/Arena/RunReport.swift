@@ -74,7 +74,7 @@ package struct RunProgress: Sendable {
   package var games = 0
   /// The number of games played by this run.
   package var played = 0
-  /// The total number of games; `nil` if it depends on results.
+  /// The total number of games; `nil` if results decide this number.
   package var total: Int?
   /// The results of a match; `nil` in other formats.
   package var match: PairingStatistics?

@@ -25,7 +25,7 @@ package struct SPRTSimulation: Sendable {
   }
 
   /// The probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points. `level` is the probability of 1 point. Of the other pairs a
-  /// fifth bring 0 or 2 points, the rest ½ or 1½. The Elo difference `elo` decides how many of them are won. `nil` if `level` leaves too
+  /// fifth bring 0 or 2 points, the rest ½ or 1½; the Elo difference `elo` decides how many bring more than 1. `nil` if `level` leaves too
   /// few pairs for this difference.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level

@@ -276,7 +276,8 @@ extension SPRT {
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
-    // The condition mean − ½ − aim · deviation = 0 is not linear in the probabilities: linearise it around the last distribution.
+    // The condition mean − ½ − aim · deviation = 0 is not linear in the probabilities: linearise it around the previous step's
+    // distribution.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
     var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []
@@ -314,7 +315,8 @@ extension SPRT {
     return (mean, variance.squareRoot())
   }
 
-  /// The tilt θ·d of each distance d, where θ solves Σ w·d/(1 + θd) = 0 for the weights w. This sum falls from +∞ to −∞ between its poles.
+  /// The tilt θ·d of each distance d, where θ solves Σ w·d/(1 + θd) = 0 for the weights w. Between its two poles next to θ = 0, this sum
+  /// falls from +∞ to −∞.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }
@@ -328,7 +330,7 @@ extension SPRT {
         slope -= weight * share * share
       }
       if value > 0 { low = theta } else { high = theta }
-      // Newton's step if it stays between `low` and `high`, else bisection.
+      // Newton's step if the new θ stays between its bounds `low` and `high`, else bisection.
       var next = theta - value / slope
       if !(next > low && next < high) { next = (low + high) / 2 }
       if abs(next - theta) <= 1e-13 * (1 + abs(theta)) { break }

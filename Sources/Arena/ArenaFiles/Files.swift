@@ -65,8 +65,8 @@ package func writeOut(_ text: String) throws(ArenaError) {
 /// Writes text to standard error; ignores failures.
 package func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
 
-/// Throws if an output path is that of another file of the run, is not a regular file, exists already (unless `force`), or lies in a
-/// folder that is not writable. A path that is `nil` is skipped.
+/// Throws if an output path is also the path of another file of the run, is not a regular file, exists already (unless `force`), or lies in
+/// a folder that is not writable. A path that is `nil` is skipped.
 package func checkPlaces(
   _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
 ) throws(ArenaError) {

@@ -5,7 +5,7 @@ package final class StopSignal: Sendable {
   private let flag = Atomic<Bool>(false)
   private let parent: StopSignal?
 
-  /// Makes a signal that is not set. It counts as set if `parent` is set.
+  /// Makes a signal that is not set. The signal also counts as set if `parent` is set.
   package init(under parent: StopSignal? = nil) { self.parent = parent }
 
   /// Whether this signal or its parent was set.

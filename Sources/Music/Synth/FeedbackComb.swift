@@ -39,7 +39,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: 0, wet: 1)
     }
 
-    /// The settings for another sample rate than 48,000; the delay is at most `maximumDelay` frames.
+    /// Converts the settings from 48,000 Hz to another sample rate; the delay is at most `maximumDelay` frames.
     package func at(_ sampleRate: Double) -> Parameters {
       var scaled = self
       scaled.delay = Self.delay(delay, at: sampleRate)

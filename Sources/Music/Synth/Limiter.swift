@@ -42,8 +42,8 @@ struct Limiter: ~Copyable {
     }
   }
 
-  /// Leaves a sample up to the ceiling as it is. Beyond the ceiling, an excess of u · `room` becomes `room` · u/√(1 + u²), which is always
-  /// below `room`. Slope and curvature are continuous.
+  /// Leaves a sample up to the ceiling as it is. Beyond the ceiling, an excess of u times the headroom becomes u/√(1 + u²) times the
+  /// headroom, which is less than the headroom. Slope and curvature are continuous.
   @inline(__always)
   private func bent(_ x: Float) -> Float {
     let over = abs(x) - ceiling

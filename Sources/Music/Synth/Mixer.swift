@@ -42,7 +42,7 @@ struct Mixer: ~Copyable {
   private var send = Ramp<Float>(0)
   /// The share of the piano's sound that the current rack (the nodes of the patch) gets; the old rack gets the rest.
   private var rackEnter = Ramp<Float>(1)
-  /// The level of the old rack. It stays at 1 while the rack's sound dies away, but fades out if a third rack is waiting.
+  /// The level of the old rack: stays at 1 while the rack's sound dies away, but fades out if a third rack is waiting.
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
@@ -245,7 +245,7 @@ struct Mixer: ~Copyable {
 
   private mutating func takeRack(_ controls: borrowing Controls) {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
-    // At most two racks sound: the old rack fades within 100 ms if another is waiting.
+    // At most two racks sound: the old rack fades within 100 ms if another rack is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
     // The old rack ends after ten seconds or after its fade. The old rack can be returned only after the producer has collected the rack
     // returned before.
@@ -261,7 +261,7 @@ struct Mixer: ~Copyable {
   }
 
   private mutating func takePiano(_ controls: borrowing Controls) {
-    // If another tuning is waiting, the old piano's notes fade within 100 ms, even if the pedal holds them.
+    // If a piano with a newer tuning is waiting, the old piano's notes fade within 100 ms, even if the pedal holds them.
     if let oldPiano {
       if controls.piano.isWaiting { oldPiano.pointee.hush(frames: 4_800) }
       if oldPiano.pointee.activeVoices == 0, controls.piano.giveBack(oldPiano) { self.oldPiano = nil }

@@ -3,7 +3,7 @@
 /// Each partial is a rotating complex number, exact for any block size. A strike sets its amplitude, the damper reduces it, a
 /// stolen voice fades out within 5 ms. Real-time safe: yes, except `init`.
 struct ModalPiano: ~Copyable {
-  /// The most sounding notes; a further note ends the quietest one (steals its voice).
+  /// The maximum number of sounding notes; a further note ends the quietest one (steals its voice).
   static let polyphony = 32
   /// The number of slots for voices: more than `polyphony`, so that stolen voices can fade out.
   static let slots = 64

@@ -37,7 +37,7 @@ struct ModalTables: ~Copyable {
     var damper: Float = 1
   }
 
-  /// The most groups of eight partials of a note.
+  /// The maximum number of groups of eight partials in a note.
   static let maxGroups = 16
   /// The index in `entries` of the knock, a sound without pitch; the 128 MIDI notes come before it.
   static let knock = 128

@@ -4,7 +4,7 @@ import ScoreModel
 ///
 /// `Engine.load(_:)` turns a patch into nodes without interrupting the sound.
 public struct Patch: Sendable, Hashable {
-  /// The most effect chains of a patch; `ScoreEvent.chain` counts from 1, 0 is none.
+  /// The maximum number of effect chains of a patch; `ScoreEvent.chain` counts from 1, 0 is none.
   public static let maxChains = 7
 
   /// An effect unit of a chain.

@@ -2,7 +2,7 @@
 ///
 /// Each line loses 60 dB in `decay` seconds, treble faster. Real-time safe: yes, except `init`.
 public struct Reverb: ~Copyable, AudioNode {
-  /// The settings of the room.
+  /// The settings of a reverb.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
     /// T60 below the treble, in seconds, 0.1…20.
     public var decay: Float

@@ -49,7 +49,7 @@ struct Nodes<Node: ~Copyable>: ~Copyable {
 }
 
 extension SampleBuffer where Element == Stereo {
-  /// A block of `count` frames from a position.
+  /// The block of `count` frames that starts at index `place`.
   @inline(__always)
   func block(_ count: Int, from place: Int = 0) -> StereoBlock { StereoBlock(start: base + place, count: count) }
 }

@@ -8,7 +8,7 @@ struct Posted: BitwiseCopyable {
 
 /// The audio thread's pending events sorted by frame; equal frames keep their posting order.
 struct Scheduler: ~Copyable {
-  /// The most pending events: twice what `Engine.post` accepts at once.
+  /// The maximum number of pending events: twice what `Engine.post` accepts at once.
   static let capacity = 16_384
   private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0

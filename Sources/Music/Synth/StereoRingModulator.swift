@@ -8,7 +8,7 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
     public var right: Float
     /// Level of the input in the output, 0…1.
     public var dry: Float
-    /// Level of the product in the output, 0…1.
+    /// Level of the product (input times carrier) in the output, 0…1.
     public var wet: Float
 
     /// Makes settings, clamped to their ranges.

@@ -167,7 +167,7 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Binds the engine, also after restarts, to processor `core`; `nil` frees it for all processors of the arena's main thread.
+  /// Binds the engine, also after restarts, to processor `core`; `nil` lets the engine use all processors of the arena's main thread.
   func pin(toCore core: Int?) {
     guard core != self.core else { return }
     self.core = core

@@ -27,7 +27,7 @@ package struct UCIServer {
   package static let lineLimit = 4096
 
   private(set) var spec: PlayerSpec
-  /// The player as a memoryless player of Classic; `nil` if it searches.
+  /// The player as a memoryless player of Classic; `nil` for a searching player.
   private var memoryless: (any MemorylessOpponent)?
   private var seed: UInt64
   var generator: SplitMix64
@@ -233,7 +233,7 @@ package struct UCIServer {
     }
   }
 
-  /// Answers `go` with the lines that `work` returns. If `work` is a search, it runs in the background.
+  /// Answers `go` with the lines that `work` returns. With `isSearch`, `work` runs on another thread.
   mutating func answer(_ words: [String], _ turn: Player, isSearch: Bool, work: @escaping Search.Work) -> Action {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
