@@ -101,7 +101,8 @@ struct Referee {
     return Verdict(outcome: .win(winner), reason: "X has \(boards.x) boards, O \(boards.o)")
   }
 
-  /// The verdict after a move that did not end the game. A move without an evaluation resets the counts of consecutive moves.
+  /// The verdict after a move that did not end the game. A move without an evaluation resets the count for draws and the mover's count for
+  /// resignation.
   mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {
     let score = report?.score
     if let draw = rules.draw {

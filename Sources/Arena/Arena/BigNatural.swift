@@ -62,7 +62,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// The quotient and the remainder of a division by a small number above 0.
+  /// The quotient and the remainder of a division by a number above 0 and below 2⁶⁴.
   package func dividedBySmall(_ divisor: UInt64) -> (quotient: BigNatural, remainder: UInt64) {
     var quotient = limbs
     var remainder: UInt64 = 0

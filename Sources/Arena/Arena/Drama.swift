@@ -4,13 +4,13 @@ import TicTacToe
 /// Rates how much happens in a game: the sum of points for its moves.
 ///
 /// A move scores 4 points for each half point that it costs its player with best play (a win turned into a draw costs one half, into a loss
-/// two). It scores 3 for a fork, 2 if it was the only move that cost nothing, 1 for a threat to win and 1 for a block. The points of a move
-/// in Classic follow from its position, so a table of 177,147 bytes has the points of every move.
+/// two). A move also scores 3 for a fork, 2 if all other moves cost something, 1 for a threat to win and 1 for a block. The points of a
+/// move in Classic follow from its position, so a table of 177,147 bytes has the points of every move.
 struct Drama: Sendable {
   /// The shared table; the first use fills it, which takes some milliseconds.
   static let shared = Drama()
 
-  /// The points of each move, at the index 9 · (base-3 key of the position before the move) + cell.
+  /// The points of each move, at the index 9 · (base-3 key of the position before the move) + (cell of the move).
   private let points: [UInt8]
 
   private init() {

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Successive games of a stage (games that can be played in any order), with their results and their lines in the file of games.
 final class GameBatch: @unchecked Sendable {
-  /// The number of games of a full batch. The hash of a file of games is a hash of the hashes of such batches.
+  /// The number of games of a full batch. The file format contains it: a file's hash is made from the hashes of such batches.
   static let size = 16_384
 
   /// The results of the batch's games, and their lines.

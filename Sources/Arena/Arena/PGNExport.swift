@@ -38,7 +38,7 @@ package enum PGNExport {
     return record
   }
 
-  /// Writes all games of a finished file as PGN, atomically. Returns `false` without writing if stopped.
+  /// Writes all games of a finished file as PGN, atomically. Returns `false` without writing if `stop` is set.
   @discardableResult
   package static func write(
     _ path: String, to target: String, stop: StopSignal = StopSignal()

@@ -58,7 +58,7 @@ final class Players: @unchecked Sendable {
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// The learner of a player in a pairing, the same for all games of the run; `nil` if the player does not learn.
+  /// The learner of a player in a pairing, one object for all games of the run; `nil` if the player does not learn.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]

@@ -7,7 +7,7 @@ import Records
 import TicTacToe
 
 extension AnswerText {
-  /// A game of Ultimate move by move with a search's estimates: the expected score of the mover, in per cent.
+  /// A game of Ultimate move by move with a search's estimates: the expected score of the mover, 0–100 %.
   package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) throws(ArenaError) -> String {
     let value = try UltimateValueFile.load()
     let review = UltimateReview(record.game, value: value, simulations: simulations)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The sound engine: takes score events from one thread and renders interleaved stereo on another thread.
 ///
-/// Everything except `render` and `pass` belongs to one producer thread. The threads share only plain data in fixed
-/// rings, and atomics: `render` never allocates, locks or waits.
+/// Everything except `render` and `pass` belongs to one producer thread. The threads share only plain data in rings of fixed size, and
+/// atomics: `render` never allocates, locks or waits.
 public final class Engine: @unchecked Sendable {
   /// The piano for new notes.
   public enum Piano: String, Sendable, Hashable, CaseIterable {

@@ -142,7 +142,8 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let d = delay.next()
       let p = levels.next()
       let (g, k) = (p.x, p.y)
-      // At low frequencies the low-pass adds a delay of about k/(1 − k) frames. A delay line shorter by this time keeps the pitch.
+      // The low-pass with the coefficient k delays low frequencies by about k/(1 − k) frames. A delay line shorter by this time keeps the
+      // pitch.
       let back = max(d - k / (1 - k), 2)
       let whole = Int(back)
       let t = back - Float(whole)

@@ -22,7 +22,7 @@ struct Leveler: ~Copyable {
   /// The sum of the squares of the samples so far in this cell of 64 frames.
   private var sum: Float = 0
   private var gain = Ramp<Float>(1)
-  /// The share of evened loudness in the gain: 1 for evened sound, 0 for sound as it is played.
+  /// The share of the leveler in the gain: 1 for evened sound, 0 for sound as it is played.
   private var share = Ramp<Float>(0)
 
   init(sampleRate: Double) {

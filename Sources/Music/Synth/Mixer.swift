@@ -18,7 +18,7 @@ struct Mixer: ~Copyable {
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
   private let previews: Nodes<ToneGenerator>
-  /// Frames until each key of the grand is released; −1 after the release. A pitch has one entry for the left voice and one for the
+  /// Frames until each key of the grand is released; negative after the release. A pitch has one entry for the left voice and one for the
   /// right, which use different channels of the grand.
   private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
   /// The three tones of the bed (the drone's sustained tone); small loudspeakers reproduce only the second and third.

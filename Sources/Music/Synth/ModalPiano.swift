@@ -59,7 +59,7 @@ struct ModalPiano: ~Copyable {
   /// The pedal's current position, 0…1.
   var pedalNow: Float { pedal.value }
 
-  /// Strikes a note: `pan` −100…100, `hold` frames until the key is released, `bus` the output, `gain` a factor.
+  /// Strikes a note: `pan` −100…100, `hold` frames until the key is released, `bus` the number of the output, `gain` a factor.
   mutating func strike(note: Int, velocity: Float, pan: Float, hold: Int, bus: Int, gain: Float = 1) {
     let slot = freeSlot(for: note)
     guard slot >= 0 else { return }

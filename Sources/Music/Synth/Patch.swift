@@ -13,7 +13,7 @@ public struct Patch: Sendable, Hashable {
     case comb(FeedbackComb.Parameters, melt: Float = 0)
     /// A ring modulator whose carriers keep their frequencies.
     case ringModulator(StereoRingModulator.Parameters)
-    /// Imposes the envelope of the dry piano (without effects) on the chain.
+    /// Imposes the envelope of the dry piano (without effects) on the sound of the chain.
     case matcher(EnvelopeMatcher.Parameters)
     /// A separate reverb for the chain.
     case reverb(Reverb.Parameters)
@@ -31,8 +31,8 @@ public struct Patch: Sendable, Hashable {
   public var breath = EnvelopeMatcher.Parameters.breath
   /// T60 of a bell in seconds, 0.2…20.
   public var bellDecay: Float = 4
-  /// The chains from number 1, at most `maxChains`: effect units in series that struck notes are also sent through; the result
-  /// is added to the dry sound.
+  /// The effect chains, at most `maxChains`; the first is number 1. Struck notes also pass through the effect units of their chain, one
+  /// after the other; the result is added to the dry sound.
   public var chains: [[Node]] = []
 
   /// Makes a patch with the piano alone.

@@ -97,7 +97,7 @@ struct PianoModel {
 
   /// Adjusts a note's level to a mean power of `level` dBFS in its first 0.2 s.
   private func even(_ note: inout ModalNote, to level: Double) {
-    // A partial with amplitude a and decay d dB/s has the power a²/2, which shrinks by the factor 10^(d/10) a second.
+    // A partial with amplitude a and decay d dB/s has the power a²/2, which shrinks by the factor 10^(d/10) every second.
     let power = note.modes.reduce(0) { sum, mode in
       let fall = mode.decay * log(10) / 10 * 0.2
       return sum + 0.5 * pow(10, mode.level.y / 10) * (1 - exp(-fall)) / fall
@@ -123,7 +123,7 @@ struct PianoModel {
 
   private func lerp(_ a: Double, _ b: Double, _ t: Double) -> Double { a + (b - a) * t }
 
-  /// The pitchless knock of a refusal, like a tap on wood.
+  /// The knock of a refusal: a sound without pitch, like a tap on wood.
   func knock() -> ModalNote {
     var note = ModalNote(attack: 1.5, damping: nil)
     for (i, f) in [118.0, 163, 207, 261, 342, 433, 571, 760].enumerated() {

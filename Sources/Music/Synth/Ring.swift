@@ -9,7 +9,7 @@ struct Ring<Element: BitwiseCopyable>: ~Copyable {
   /// Makes an empty ring of `capacity` slots, a power of two, filled with `filler`.
   init(_ capacity: Int, filler: Element) { slots = SampleBuffer(capacity, repeating: filler) }
 
-  /// Publishes `count` values; `false`, without effect, if there is no room. Real-time safe: yes.
+  /// Publishes `count` values; `false`, without effect, if fewer slots are free. Real-time safe: yes.
   @discardableResult
   func post(_ count: Int, _ value: (Int) -> Element) -> Bool {
     let at = written.load(ordering: .relaxed)

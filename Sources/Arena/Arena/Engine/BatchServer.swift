@@ -80,7 +80,7 @@ package struct BatchServer {
 
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
     let value = spec.needsValue(in: variant) ? try UltimateValueFile.load() : nil
-    // One search tree serves all games; it is cleared before each move.
+    // One search tree serves all games; the tree is cleared before each move.
     let search = variant.hasLearntValue ? UltimateSearch(value: value, capacity: 1 << 18) : nil
     var memory = PlayerMemory(tree: { _ in search ?? UltimateSearch() })
     memory.table = try spec.memoryless(in: variant, freezing: true).map { DistributionTable($0) }
@@ -132,7 +132,7 @@ package struct BatchServer {
   }
 }
 
-/// The games of a batch, and their encoded states.
+/// The games that one client plays at once, and their encoded states.
 private struct BatchGames<R: Rules> {
   private let start: R.State
   private var states: [R.State]
