@@ -222,7 +222,7 @@ package final class EngineProcess {
     }
   }
 
-  /// Makes the engine's main thread run on processor `core` only; `nil` lets all its threads run on those of the arena's main thread.
+  /// Binds the engine's main thread to processor `core`; `nil` lets all its threads run on all processors of the arena's main thread.
   package func pin(toCore core: Int?) {
     let bytes = Array("\(core.map(String.init) ?? "")\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)

@@ -104,8 +104,8 @@ public final class Engine: @unchecked Sendable {
     controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Sets the level of the preview (the tone of a cell that the player might mark) in dB relative to the patch, −90…+12; `nil` turns it
-  /// off.
+  /// Sets the level of the preview (the tone of the cell under the pointer or the focus) in dB relative to the patch, −90…+12; `nil` turns
+  /// the preview off.
   public func setPreviewLevel(decibels: Double?) {
     controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }

@@ -102,7 +102,7 @@ public struct EnvelopeExtractor: ~Copyable {
 public struct EnvelopeMatcher: ~Copyable {
   /// The settings of a matcher.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
-    /// The window in milliseconds, 1…1,000, and the kind of level.
+    /// The window in milliseconds, 1…1,000, and the kind of level (peak or root mean square).
     public var extractor: EnvelopeExtractor.Parameters
     /// The strength in per cent: 0 leaves the sound unchanged, bit for bit; 100 imposes the whole envelope.
     public var match: Float

@@ -15,7 +15,8 @@ extension Stereo {
 }
 
 extension StereoBlock {
-  /// Copies frames of a block of at least this length. A plain loop: the compiler takes `update(from:)` for a deallocation and refuses it.
+  /// Copies frames of a block of at least this length. A plain loop: the compiler takes `update(from:)` for a deallocation, which is not
+  /// allowed on the audio thread.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 

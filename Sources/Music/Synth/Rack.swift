@@ -28,7 +28,7 @@ struct Rack: ~Copyable {
   let drone: Float
   let bell: Float
   let knock: Float
-  /// The level of the tone that previews a cell of the board, in dBFS.
+  /// The level of the preview (the tone of the cell under the pointer or the focus), in dBFS.
   let preview: Float
   let breath: EnvelopeMatcher.Parameters
   let bellDecay: Float
