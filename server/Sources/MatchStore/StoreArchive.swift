@@ -85,12 +85,13 @@ package enum StoreArchive {
     let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }
     var (accounts, matches): ([AccountRecord], [StoreUnit]) = ([], [])
     func flush() throws {
-      do throws(StoreError) { try store.add(accounts) } catch {
-        throw StoreError.unusable("an account was not stored: \(error)")
-      }
       for (unit, verdict) in zip(matches, store.apply(matches)) {
         if case .applied = verdict { continue }
         throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
+      }
+      // Accounts come last, because a store then begins its numbers of new accounts above those of the stored matches' guests.
+      do throws(StoreError) { try store.add(accounts) } catch {
+        throw StoreError.unusable("an account was not stored: \(error)")
       }
       (accounts, matches) = ([], [])
     }
