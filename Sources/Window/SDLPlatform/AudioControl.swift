@@ -2,8 +2,8 @@ import Synchronization
 
 /// The state that the audio callback shares with other threads, in atomics only.
 final class AudioControl: Sendable {
-  /// The frame up to which the callback may render before it waits. `.max` (no limit), except in a script's run on a device without a
-  /// clock.
+  /// The frame up to which the callback renders without waiting for `AudioDevice.allow`. `.max` (no limit), except in a script's run on a
+  /// device without a clock.
   let allowedFrames = Atomic<Int64>(.max)
   /// Frames requested by the device so far.
   let framesAsked = Atomic<Int64>(0)

@@ -147,15 +147,15 @@ package final class AudioDevice {
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }
   }
 
-  /// Lets a gated device render up to a frame, and waits until the device requests frames beyond it.
+  /// Lets a gated device (`Options.isGated`) render up to a frame, and waits until the device requests frames beyond this frame.
   package func allow(upTo frame: Tick) {
     guard options.isGated else { return }
     control.allowedFrames.store(frame.rawValue, ordering: .releasing)
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Sets whether the player cannot hear the output: the window is hidden and its sound is off. After `HookState.restAfter` such frames,
-  /// frames are then only counted, not computed.
+  /// Sets whether the player cannot hear the output: the window is hidden and its sound is off. After `HookState.restAfter` unheard frames
+  /// the engine only counts the frames and computes no samples.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
   /// The number of callbacks so far, and the nanoseconds spent in all of them and in the slowest.

@@ -3,7 +3,7 @@ import ScoreModel
 import Synth
 import Synchronization
 
-/// The device's sample format.
+/// The sample formats that the hook can write.
 enum SampleFormat {
   case float32
   case signed16

@@ -38,7 +38,7 @@ package final class HeadlessPlatform {
     self.pull = pull
   }
 
-  /// Runs until the game wants to quit; `wantsPicture` tells whether to draw a frame.
+  /// Runs the game in steps of 1/60 s until it wants to quit; draws a frame in each step in which `wantsPicture` returns `true`.
   package func run(_ game: some PlatformGame, wantsPicture: () -> Bool) {
     var isNew = true
     while true {

@@ -3,11 +3,11 @@ import Screen
 
 /// Converts SDL events to the game's input events.
 struct InputMapping {
-  /// Bitmap pixels per window unit, from the renderer's output size.
+  /// Bitmap pixels per window unit, the unit of SDL's mouse positions; from the renderer's output size.
   var scale = 1.0
   /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
-  /// The finger that came down first. Until this finger is lifted, other fingers report only that they came down.
+  /// The finger that came down first. Until this finger is lifted, each other finger sends only `alsoDown`.
   private var finger: SDL_FingerID?
   /// The last direction of each stick axis (−1, 0 or 1), so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]

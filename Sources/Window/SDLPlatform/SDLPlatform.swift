@@ -16,7 +16,7 @@ package final class SDLPlatform {
     package var width = 1_280
     /// The height in window units, reduced to fit the display.
     package var height = 720
-    /// The previous geometry, `WIDTHxHEIGHT+X+Y`; used if a display contains it.
+    /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; used if a display would show the title bar.
     package var place = ""
     /// A clock that a script advances; with such a clock the event loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
@@ -26,7 +26,7 @@ package final class SDLPlatform {
 
   /// The services of the window and the machine.
   package let services: PlatformServices
-  /// Bitmap pixels per window unit; above 1 on displays of high density.
+  /// Bitmap pixels per point, the unit of the sizes of text and controls; above 1 on displays of high density.
   package private(set) var scale = 1.0
   /// Called once after the first frame is shown, for work that can wait until then.
   package var afterFirstFrame: (() -> Void)?
@@ -65,7 +65,8 @@ package final class SDLPlatform {
     let status = SDL_Init(SDL_INIT_VIDEO)
     let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) }
     quiet.end()
-    // Without a display SDL falls back to a driver with an invisible window, which the user could not close.
+    // Without a display SDL falls back to a driver with an invisible window, which the user could not close. Accept this driver only if
+    // SDL_VIDEODRIVER is set.
     let isSeen = driver != "offscreen" && driver != "dummy" || FileAccess.environment("SDL_VIDEODRIVER") != nil
     guard status == 0, isSeen else {
       let reason = status == 0 ? "neither DISPLAY nor WAYLAND_DISPLAY leads to one" : sdlError
@@ -202,7 +203,7 @@ package final class SDLPlatform {
     SDL_RenderPresent(renderer)
   }
 
-  /// Replaces frame and texture if the window's output has another size; returns whether they were replaced.
+  /// Replaces the bitmap and the texture if the window's size in pixels has changed; returns whether they were replaced.
   private func fitFrame() -> Bool {
     var (width, height): (Int32, Int32) = (0, 0)
     SDL_GetRendererOutputSize(renderer, &width, &height)
@@ -217,7 +218,7 @@ package final class SDLPlatform {
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))
-    // On X11 a window unit is a pixel, so take the scale of the desktop from the X resources.
+    // On X11 a window unit is always one pixel: there the desktop's scale is in the X resources.
     scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true

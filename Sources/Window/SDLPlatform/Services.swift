@@ -59,7 +59,7 @@ extension PlatformServices {
       ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(FileAccess.environment).first ?? ""
     }
     services.prefersDark = {
-      // Read GTK's settings, since asking the desktop portal would need D-Bus.
+      // Read GTK's preference for dark windows: asking the desktop portal would need D-Bus.
       if let theme = FileAccess.environment("GTK_THEME") { return theme.hasSuffix("dark") }
       let config = FileAccess.environment("XDG_CONFIG_HOME") ?? "\(FileAccess.environment("HOME") ?? "")/.config"
       return ["4.0", "3.0"].contains { version in

@@ -15,7 +15,7 @@ extension ViewContext {
       })
   }
 
-  /// Rates moves exactly; the best is the quickest win, or the slowest loss.
+  /// Rates moves exactly. The best move is the quickest win; without a win a draw; else the slowest loss.
   private static func analysis(_ moves: [(cell: Cell, evaluation: Evaluation)]) -> MoveAnalysis? {
     func rank(_ evaluation: Evaluation) -> (Int, Int) {
       (Int(evaluation.value.rawValue), evaluation.value == .win ? -evaluation.distance : evaluation.distance)

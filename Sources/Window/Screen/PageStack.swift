@@ -16,7 +16,7 @@ final class PageStack {
   private let context: ViewContext
   private let chain: View
 
-  /// An empty stack; `chain` is the responder above the pages.
+  /// Makes an empty stack. `chain` is the parent view of all pages and gets the intents that no page handles.
   init(_ context: ViewContext, _ chain: View) {
     (self.context, self.chain) = (context, chain)
     notice = NoticeView(context: context)
@@ -59,7 +59,7 @@ final class PageStack {
     context.announce(scene.title)
   }
 
-  /// Recreates every page, for another language, and keeps the focus.
+  /// Makes every page anew after the language was changed, and keeps the focus.
   func rebuild() {
     let at = scene.focusOrder.firstIndex { $0 === context.focus }
     pages = pages.map { ($0.name, make($0.name)) }

@@ -63,14 +63,14 @@ package struct PlatformServices: Sendable {
   /// Seconds of a monotonic clock.
   package var now: @Sendable () -> Double = { 0 }
   package var clipboard: @Sendable () -> String? = { nil }
-  /// Copies a text to the clipboard; `told` is called once, possibly later, with the success.
+  /// Copies a text to the clipboard; calls `told` once, possibly later, with `true` if the text was copied.
   package var setClipboard: @Sendable (String, _ told: @escaping (Bool) -> Void) -> Void = { $1(true) }
   package var setFullScreen: @Sendable (Bool) -> Void = { _ in }
   /// Inhibits the screen saver (`true`) or allows the screen saver again.
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
   /// Asks for the user's attention (taskbar) without taking the focus.
   package var requestAttention: @Sendable () -> Void = {}
-  /// Returns to the page that the browser showed before.
+  /// Returns to the web page that the browser showed before Alina.
   package var leavePage: @Sendable () -> Void = {}
   /// Announces that attention may be requested later: a browser asks the player once for permission.
   package var expectAttention: @Sendable () -> Void = {}
@@ -87,7 +87,8 @@ package struct PlatformServices: Sendable {
   package var canSpeak: @Sendable () -> Bool = { false }
   /// A number that changes whenever the file changes; `nil` without a file.
   package var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
-  /// Starts text input (input methods, screen keyboards) at a position of the bitmap; `nil` ends text input. `caption` describes the text.
+  /// Starts text input (input methods, screen keyboards) at a position of the bitmap; `nil` ends text input. `caption` is the field's
+  /// label.
   package var takeText: @Sendable (_ place: PixelRect?, _ caption: String) -> Void = { _, _ in }
   /// The local time for file names: `2026-11-22-154210`.
   package var timeStamp: @Sendable () -> String = { "" }

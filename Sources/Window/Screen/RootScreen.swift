@@ -143,7 +143,7 @@ package final class RootScreen {
   /// Shows a page. The board is shown by closing all other pages.
   package func show(_ name: SceneName) { pageStack.show(name) }
 
-  /// Whether the page is laid out: a frame was drawn since the last change of the scale, the theme, the text size or the language.
+  /// Whether the page is laid out: a frame was drawn since the last change of `scale`, the theme, the text size or the language.
   var isMeasured: Bool { measuredFor != nil }
 
   var boardScene: Scene { pageStack.board }
@@ -197,7 +197,7 @@ package final class RootScreen {
     guard model != context.model else { return }
     let old = context.model
     context.model = model
-    // The key signature is drawn only once, into the static layer, so redraw that layer for another scale.
+    // The key signature is in the static layer, which is redrawn only on request: request it if the musical scale has changed.
     if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
     still.soundNow = model.soundNow

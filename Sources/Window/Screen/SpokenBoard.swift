@@ -33,7 +33,7 @@ extension ViewContext {
     }
   }
 
-  /// The announcement of a move with its effect on boards and on other marks.
+  /// The announcement of a move, with the board that the move has won (Ultimate) and the mark that the move has removed (Infinite).
   func spokenMove(_ index: Int) -> String {
     let game = model.game
     var before = game.startState

@@ -14,7 +14,7 @@ package struct Theme: Sendable, Hashable {
   package var accent: Color
   /// The strength of the paper's grain, 0…1.
   package var grain: Double
-  /// The difference in brightness between middle and corners, on a scale of 0–255.
+  /// The levels of brightness, of 255, by which the paper's corners are darker than its middle.
   package var falloff: Double
 
   /// The themes to choose from. The first theme is used if the settings name an unknown theme.

@@ -24,7 +24,7 @@ extension GameSession {
     conductor.freePlayStart + .milliseconds(Int(freePlay?.touches.last?.milliseconds ?? 0))
   }
 
-  /// Starts free play and gives up a running game. If free play is in progress, the new free play has the next tonic.
+  /// Starts free play and gives up a running game. If free play is in progress, the new piece has the next tonic of the cycle of tonics.
   package func beginFreePlay() {
     let place = freePlay.map { $0.place + 1 } ?? conductor.music.pieceStation.place
     var generator = SplitMix64(seed: conductor.music.pieceSeed, index: UInt64(gameNumber))

@@ -6,8 +6,8 @@ import Tintinnabuli
 
 /// Games with remote players: the owner of the connection passes remote moves to `syncBoard` and sends local moves to the server.
 extension GameSession {
-  /// Joins a match in its current state. Moves that were made already are composed silently, so that the music then continues as
-  /// for all others who hear the match. `seed`, `station` and `times` are those of the match.
+  /// Joins a match in its current state. Composes the moves made so far without sound: the composer then has the same state as in all other
+  /// windows that show the match, and continues with the same music. `seed`, `station` and `times` come from the match.
   package func join(
     _ players: Participants, variant: Variant = .classic, seed: UInt64, station: Int = 0, moves: [Cell] = [],
     times: [Int64] = [],
@@ -28,7 +28,7 @@ extension GameSession {
   }
 
   /// Updates the board to the moves of a match: plays missing moves, and takes back moves that the server has not confirmed. `times` says
-  /// when the moves were made, by the match's log, in milliseconds. Moves that the log does not have yet have no time.
+  /// when the moves were made, by the match's log, in milliseconds since 1970. Moves that are not in the log yet have no time.
   package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {

@@ -55,15 +55,15 @@ package final class GameSession {
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// Add this to a frame of this run to get the frame in the record. In a resumed game these are the frames of the earlier runs, so that
-  /// the record's frames keep increasing; else 0.
+  /// Add this to a frame of this run to get the frame in the record. In a resumed game it is the last recorded frame plus one second, so
+  /// that the record's frames keep increasing; else 0.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the game in seconds; `nil` without clocks.
   package internal(set) var clockSeconds: Int?
   var isClockLow = false
-  /// Returns a side's remaining milliseconds by the clock of a server. This time is shown, and the music warns of it, but only the server
-  /// ends the game.
+  /// Returns a side's remaining milliseconds by the server's clock. This time is shown, and the music warns when the time is short, but
+  /// only the server ends the game.
   package var clocksElsewhere: ((Player) -> Int?)?
 
   /// Creates a session; silent until `open`.
@@ -261,8 +261,8 @@ package final class GameSession {
     return 0
   }
 
-  /// The earliest time of the next downbeat, 10 ms after the last downbeat. At the same frame the new bar would cancel the last downbeat
-  /// before that sounds.
+  /// The earliest time of the next downbeat, 10 ms after the last downbeat. A new bar cancels notes that have not sounded: at the same
+  /// frame it would cancel the last downbeat.
   private var earliestDownbeat: Tick {
     guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)

@@ -81,6 +81,6 @@ package struct MachinePlayer: Sendable {
   /// Starts the search for a move in a running game.
   func thought(about game: Game, _ generator: SplitMix64) -> Thought { begin(game, generator) }
 
-  /// The beads from which the player would draw; `nil` for players without beads.
+  /// MENACE's beads for each cell, from which it would draw its move; `nil` for players without beads.
   package func beads(in game: Game) -> MoveDistribution? { count(game) }
 }

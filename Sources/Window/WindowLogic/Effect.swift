@@ -23,7 +23,7 @@ package enum Effect: Sendable, Hashable {
   /// Show a match in its current state on the board.
   case join(JoinedMatch)
   /// Update the board to the moves of the match: play missing moves, take back unconfirmed moves. `times` says when the moves were made, by
-  /// the match's log.
+  /// the match's log, in milliseconds since 1970.
   case syncBoard([Cell], times: [Int64])
   /// Play the sound for an opponent or server that became absent (`true`) or returned.
   case away(Bool)
@@ -64,7 +64,8 @@ package enum Effect: Sendable, Hashable {
   case screenshot, quit
 }
 
-/// The game that a player in one of the first three places of a tournament won last; the music of this game ends with the player's motto.
+/// The game that a player in one of the first three places of a tournament won last. The music after this game repeats the player's motto,
+/// the first three notes of the player's voice.
 package struct Motto: Sendable, Hashable {
   package var place: Int
   package var state: MatchState
@@ -115,6 +116,6 @@ package struct JoinedMatch: Sendable, Hashable {
   package var station: Int
   /// The moves so far.
   package var moves: [Cell]
-  /// When each move was made, on the server's clock, in milliseconds.
+  /// When each move was made, by the match's log, in milliseconds since 1970.
   package var times: [Int64] = []
 }

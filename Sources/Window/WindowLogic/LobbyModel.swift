@@ -55,8 +55,8 @@ struct LobbyModel: Sendable {
   /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether an interrupted match is being resumed. After the URL of a room was opened, only an interrupted match on the server of that
-  /// room counts.
+  /// Whether the interrupted match, which is on the server `matchServer`, is being resumed. If the destination is a room, the match is
+  /// resumed only if the room is on the same server.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -133,7 +133,7 @@ struct LobbyModel: Sendable {
     case .open, .queue, .request, nil: holdsBoard = false
     }
     network = NetworkModel(phase: .connecting)
-    // The port of a server on this machine changes, so do not store the address.
+    // A server on this machine has another port at each start, so do not store its address.
     return [.connect(address, newToken: newToken)] + (isHosting ? [] : [.remember(.server(server.address))])
   }
 

@@ -16,7 +16,7 @@ struct OnlineMatch: Sendable {
   private var sent: (ply: Int, cell: Cell)?
   /// The move that is played as soon as the opponent has moved, and the only ply at which this move may be played.
   private var premove: (ply: Int, cell: Cell)?
-  /// The number of moves for which the music was told when they were made, by the match's log.
+  /// The number of moves whose times in the match's log were passed to the music.
   private var timesTold: Int
   /// Whether the last effect `away` said that the opponent or the server is absent.
   private var isAway = false

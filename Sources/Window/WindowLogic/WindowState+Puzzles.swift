@@ -106,7 +106,7 @@ extension WindowState {
   mutating func showAnswer(_ board: Board) -> [Effect] {
     guard let run = puzzleRun else { return [] }
     if let sprint = run.sprint, now >= sprint.end {
-      // The time is up: the answer of the last puzzle is played.
+      // The three minutes are over: play the answer of the last puzzle.
       if run.isSolved == nil { local.puzzle?.isSolved = false }
       return endSprint()
     }

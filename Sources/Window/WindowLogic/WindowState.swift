@@ -249,7 +249,8 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // Convert the state to its notation and back. Like a record, the notation does not say how often a position of Infinite was repeated.
+      // Convert the state to its notation and back, as saving and reading a record does: this drops how often a position of Infinite
+      // occurred before.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:

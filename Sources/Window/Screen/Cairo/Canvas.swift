@@ -40,7 +40,7 @@ final class Canvas {
   /// Finishes all drawing, so that the pixels may be accessed directly.
   func flush() { cairo_surface_flush(surface) }
 
-  /// Draws a soft, dithered shadow below a rectangle.
+  /// Draws a soft, dithered shadow under and around a rectangle.
   func shadow(under rect: Rect, radius: Double, strength: Double) {
     cairo_surface_flush(surface)
     SoftShadow.cast(rect, radius: radius, strength: strength, within: damage, into: bitmap)

@@ -1,6 +1,6 @@
-/// A soft shadow below a rectangle, dithered against banding.
+/// A soft shadow under and around a rectangle, dithered against banding.
 enum SoftShadow {
-  /// Darkens the surroundings of `rect` with a falloff of `radius` pixels, inside `limit` only. O(area).
+  /// Darkens `rect` by the share `strength` (0…1), fading out around its edges within `radius` pixels; inside `limit` only. O(area).
   static func cast(_ rect: Rect, radius: Double, strength: Double, within limit: PixelRect, into bitmap: Bitmap) {
     let reach = Int(radius.rounded(.up)) + 1
     let left = max(limit.x, Int(rect.x) - reach)

@@ -124,7 +124,7 @@ final class Typeface {
     pango_layout_set_font_description(layout, description)
     pango_font_description_free(description)
     if let attributes = pango_attr_list_new() {
-      // All digits are as high as capitals: an old-style 0 looks like an o, a 1 like an I.
+      // `lnum` makes digits as high as capitals, because an old-style 0 looks like an o, a 1 like an I. `tnum` makes digits equally wide.
       var features = "lnum=1,tnum=1"
       if style.isSmallCaps { features += ",smcp=1,c2sc=1" }
       pango_attr_list_insert(attributes, pango_attr_font_features_new(features))

@@ -5,7 +5,7 @@ import TicTacToe
 struct InkStroke: Sendable, Hashable {
   private let points: [Point]
   private let widths: [Double]
-  /// The length of the line up to each of `points`, by which the pen moves at a constant speed.
+  /// The length of the line from its start to each of `points`, from which the pen gets its constant speed.
   private let travelled: [Double]
 
   /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples per span.

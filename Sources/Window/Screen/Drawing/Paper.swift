@@ -6,7 +6,7 @@ struct Paper: Sendable, Hashable {
   var color: Color
   /// The strength of the paper's grain, from 0 (none) to 1.
   var grain: Double
-  /// The difference in brightness between middle and corners, on a scale of 0–255.
+  /// The levels of brightness, of 255, by which the paper's corners are darker than its middle.
   var falloff: Double
 
   /// Fills a bitmap including the apron (the invisible margin), so that a picture shifted by some pixels shows paper at its edge.
@@ -21,7 +21,8 @@ struct Paper: Sendable, Hashable {
     let highest = fine + coarse / 2 + 264
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }
     let apron = bitmap.apron
-    // `clouds`: the coarse noise of a row at its lattice points. `across`: the squared horizontal distance of each column from the middle.
+    // `clouds`: the coarse noise of a row at every eighth pixel, beginning with pixel `8 * firstKnot`. `across`: the squared horizontal
+    // distance of each column from the middle, 256 at the edge.
     let firstKnot = -apron >> 3
     var clouds = [Int32](repeating: 0, count: (bitmap.width + 2 * apron) / 8 + 3)
     let halfWidth = Int32(max(1, bitmap.width / 2))
@@ -81,7 +82,7 @@ struct Paper: Sendable, Hashable {
     return h ^ h >> 16
   }
 
-  /// Coarse value noise −127…127 at a column of a lattice of 8 × 4 pixels, interpolated between the rows of the lattice.
+  /// Coarse noise −127…128 at pixel `8 * column` of row `y`: random values at every fourth row, interpolated between these rows.
   @inline(__always)
   private static func cloud(_ column: Int, _ y: Int) -> Int32 {
     let fy = Int32(y & 3)

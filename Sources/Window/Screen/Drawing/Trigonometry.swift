@@ -1,6 +1,6 @@
 import Glibc
 
-// The functions of the C library that drawing needs.
+// The functions of the C library that drawing needs; no other file of this target imports the C library.
 
 func sine(_ x: Double) -> Double { sin(x) }
 func cosine(_ x: Double) -> Double { cos(x) }

@@ -2,7 +2,7 @@ import Interface
 import TicTacToe
 
 extension ViewContext {
-  /// The name of a kind of player as the window shows it, such as "You", a level's character or a remote person's name.
+  /// The name of a kind of player as the window shows it: "You", the name of a level's character, a remote person's name and so on.
   func name(of seat: Seat) -> String {
     switch seat {
     case .human: text(model.setup.isPair ? .person : .you)

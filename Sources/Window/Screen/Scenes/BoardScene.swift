@@ -49,8 +49,8 @@ final class BoardScene: Scene {
   // MARK: Layout
 
   /// The place of a notice. In landscape it is left of the board if there is room. In portrait it is in the first of these bands that is
-  /// high enough: between players and board, below the board, over the title, and after the game over the score. Otherwise it is above the
-  /// buttons, or after the game over the board, so that the result stays visible.
+  /// high enough: between players and board, below the board, on the title, and, after the game, on the score. If there is no such place,
+  /// it is just above the buttons, but after the game just above the status, on the board, so that the result stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
@@ -81,8 +81,8 @@ final class BoardScene: Scene {
     super.layout()
   }
 
-  /// Moves buttons to the menu. The buttons with `movesFirst` go if this saves a row: they would disappear at the first move, and the board
-  /// would move with the rows. All spare buttons go if more than two rows remain.
+  /// Moves buttons to the menu if they need more than one row. Those with `movesFirst` go if this saves a row: they disappear at the first
+  /// move, and one row fewer would then shift the board. If more than two rows remain, all buttons with `isSpare` go.
   private func arrangeButtons() {
     func rows(_ compactness: Int) -> Int {
       self.compactness = compactness

@@ -101,7 +101,8 @@ final class NewGameScene: PageScene {
       + parts.map { "\(context.text($0.0)) \(NewGameScene.percent($0.1, decimalSign))" }.joined(separator: ", ")
   }
 
-  /// A chance in per cent with one decimal; an uncertain result is never rounded to 0 or 100. A no-break space precedes the sign.
+  /// A chance (0…1) in per cent with at most one decimal; a result that is not certain never becomes 0 or 100 %. A no-break space precedes
+  /// the per cent sign.
   static func percent(_ chance: Double, _ decimalSign: String) -> String {
     let tenths = Int((chance * 1000).rounded())
     if chance > 0 && tenths == 0 { return "<0\(decimalSign)1\u{A0}%" }

@@ -97,7 +97,7 @@ final class ReviewScene: Scene {
     staff.setNeedsDisplay()
   }
 
-  /// The estimates before and after a move; `nil` until the search has made them.
+  /// The search's estimates of the positions before and after a move; `nil` until the search has made them.
   private func evaluations(_ ply: Int) -> (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)? {
     replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
@@ -125,7 +125,7 @@ final class ReviewScene: Scene {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
-  /// The text before the first move: that the game begins at the start, or the value of the position from which it begins.
+  /// The text before the first move: that the game begins with an empty board, or the value of the position from which the game begins.
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }

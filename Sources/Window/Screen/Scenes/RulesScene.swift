@@ -13,7 +13,7 @@ final class RulesScene: PageScene {
     fill()
   }
 
-  /// Shows the rules anew, because another kind of game is on the board.
+  /// Fills the page again if another kind of game is on the board, because the rules of this game come first.
   override func modelChanged(from old: BoardModel) {
     guard context.model.setup.variant != old.setup.variant else { return }
     fill()

@@ -95,7 +95,8 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The address of the web page from which the last opened letter came; the links of the answers lead to the same page. Empty without one.
+  /// In a game played by links: the address of the web page in the link opened last; links of answers lead to the same page. Empty without
+  /// one.
   @Setting package var letterPage: String
   /// The clock for network matches: `none`, or seconds and seconds added for each move; `60+2` stands for the game's default clock.
   @Setting package var networkClock: String

@@ -4,7 +4,7 @@ import Interface
 class PageRow: View {
   /// The space below the row, in em.
   var gapAfter = 1.0
-  /// Whether the next row must be in the same column.
+  /// Whether the next row must be in the same column as this row.
   var keepsWithNext = false
 
   /// The height of the row for a width.

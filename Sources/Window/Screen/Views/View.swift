@@ -1,6 +1,6 @@
 import Interface
 
-/// The part of a pointer gesture.
+/// A step of a pointer gesture, from press to release.
 enum PointerPhase: Hashable {
   case down(isTouch: Bool)
   case dragged
@@ -206,7 +206,7 @@ class Scene: View {
   func hoverMoved() {}
   /// Called when the page's content other than the board changed.
   func contentChanged() {}
-  /// Handles a finger that has moved sideways over a large part of the page; returns whether it did.
+  /// Handles a swipe, a finger that moved sideways over more than a quarter of the page; returns whether the page handled the swipe.
   func swiped(toLeft: Bool) -> Bool { false }
   /// Called before the page closes.
   func willClose() {}
@@ -247,7 +247,7 @@ class Scene: View {
       alignment: .center, theme.ink)
   }
 
-  /// Places everything again, if the page was placed before.
+  /// Places the views of the page again, if they were placed before.
   final func relay() {
     guard frame.width > 0 else { return }
     layout()

@@ -17,7 +17,7 @@ final class Canvas {
 
   func flush() { Commands.flush() }
 
-  /// Draws a soft shadow below a rectangle.
+  /// Draws a soft shadow under and around a rectangle.
   func shadow(under rect: Rect, radius: Double, strength: Double) {
     Commands.add(.shadow, rect.x, rect.y, rect.width, rect.height, radius, strength)
   }
