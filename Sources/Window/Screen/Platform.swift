@@ -96,10 +96,10 @@ package struct PlatformServices: Sendable {
   package var zoneMinutes: @Sendable () -> Int = { 0 }
   /// Whether the game runs in a browser, which has no folders, no choice of a sound device and no way to quit.
   package var isPage = false
-  /// Returns the URL for a path such as `r/CODE`; `nil` if the program has no page on the web.
+  /// Returns the web page's URL followed by a path such as `r/CODE`; `nil` if the program has no web page.
   package var address: (@Sendable (_ path: String) -> String)?
-  /// Shares the page's URL followed by a path such as `r/CODE`; `told` is called once, possibly later, with the outcome. `nil` if the
-  /// program has no page on the web.
+  /// Shares the web page's URL followed by a path such as `r/CODE`; `told` is called once, possibly later, with the outcome. `nil` if the
+  /// program has no web page.
   package var share: (@Sendable (_ path: String, _ told: @escaping (ShareOutcome) -> Void) -> Void)?
   /// Reads the clipboard asynchronously, as browsers do after asking the user; `nil` where `clipboard` reads it at once.
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?

@@ -213,7 +213,7 @@ package final class GameSession {
     answerIfReady(now)
     watchClocks()
     let events = conductor.music.advance(to: max(now + sound.lead, lastHandled))
-    // While another piece plays, the score advances silently: its events are discarded.
+    // While another piece plays, the running game's music is composed but not heard: its events are discarded.
     if !isResting { post(events) }
   }
 

@@ -32,7 +32,7 @@ package enum Effect: Sendable, Hashable {
   case hangUp
   /// Start a server on this machine for the local network and connect to that server.
   case host(Destination)
-  /// Share the page's URL followed by a path.
+  /// Share the web page's URL followed by a path.
   case share(String)
   case shareToday(DailyBoard)
   case command(ClientModel.Command)
@@ -54,9 +54,10 @@ package enum Effect: Sendable, Hashable {
   case file(Intent)
   /// Save the games of a tournament.
   case saveGames([MatchState], code: String, name: String)
-  /// Play the winners' mottos (the first three notes of a winner's voice, heard again after the end) one after another.
+  /// Play the winners' mottos one after another. A motto is the first three notes of a winner's voice, repeated in the music after the
+  /// game.
   case mottos([Motto])
-  /// Handle an intent about other music than the running game's.
+  /// Handle an intent about music that is not the running game's, such as a sign to hear or a replay.
   case music(Intent)
   case mute(Bool)
   /// Change the volume by some decibels, without changing the setting; 0 restores the volume of the setting.

@@ -72,7 +72,7 @@ struct OnlineMatch: Sendable {
   /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropSentMove() { (sent, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. A turn that began while the connection was lost counts from the loss of the connection.
+  /// Updates the board to the state of the match. If a turn began while the connection was lost, its time limit is counted from the loss.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
@@ -179,7 +179,8 @@ struct OnlineMatch: Sendable {
     return left > 0 ? Int(left.rounded(.up)) : nil
   }
 
-  /// The match for the board page; `milliseconds` is the time of the client's clock, `seconds` the time given to `step`.
+  /// The match for the board page; `milliseconds` is the time of the clock `MatchClient.now`, `seconds` the time of the clock of
+  /// `WindowState.step`.
   func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel?
   {
     guard let view, view.state.players != nil else { return nil }

@@ -9,7 +9,7 @@ struct OnlineTournament: Sendable {
   /// The code in the link that was opened, until the server has sent the tournament.
   private(set) var linkedCode = ""
   private(set) var view: TournamentView?
-  /// Whether the next game has been asked for.
+  /// Whether this player has asked the server for the next game.
   private var hasAsked = false
   /// The earliest time, in seconds of the platform's clock, at which the next game is asked for.
   private var asksAt = -Double.infinity
@@ -80,7 +80,7 @@ struct OnlineTournament: Sendable {
   /// Asks again later, because the server refused the request for the next game.
   mutating func seekRefused(at now: Double) { (hasAsked, asksAt) = (false, now + OnlineTournament.pause) }
 
-  /// The path in the address of the tournament's page; for the organiser the path contains the secret. `nil` without a tournament.
+  /// The path of the tournament in the web page's address, for the organiser with the organiser's secret. `nil` without a tournament.
   var path: String? {
     guard let view else { return linkedCode.isEmpty ? nil : "t/\(linkedCode)" }
     return (["t", view.code] + (view.secret.map { [$0] } ?? [])).joined(separator: "/")
@@ -117,8 +117,8 @@ struct OnlineTournament: Sendable {
     return wins.map { .command(.watch($0.m, code: nil)) }
   }
 
-  /// Stores a finished game. For mottos the window awaits one game of each of the first three players: the game that the player won last.
-  /// Once no game is awaited any more, plays the mottos, that of the first place last.
+  /// Stores a finished game. For the mottos the window awaits the last won game of each of the first three players. After the last of these
+  /// games has arrived, plays the mottos, that of the first place last.
   mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
     let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
     if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {
@@ -153,7 +153,7 @@ struct OnlineTournament: Sendable {
     return model
   }
 
-  /// The tournament for its page; `milliseconds` is the time of the client's clock.
+  /// The tournament for its page; `milliseconds` is the time of the clock `MatchClient.now`.
   func model(client milliseconds: Int64) -> TournamentModel? {
     guard let view else { return nil }
     let notice = view.notice

@@ -85,7 +85,7 @@ extension WindowState {
     return piece
   }
 
-  /// The match id made of a letter's name: its seed is the seed of the game's music, as in a network match.
+  /// The match id made of a letter's name. As in a network match, the seed of the game's music is a hash of the id.
   private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
 
   /// The title of the window while a game played by links is on the board.

@@ -23,7 +23,7 @@ extension WindowState {
 
   mutating func seek(_ intent: Intent, _ page: SceneName) -> [Effect] {
     var chosen: [Effect] = []
-    // On the network page the player has chosen the game; on other pages the kind of game on the board applies.
+    // On the network page the player has chosen the game of the match; on other pages take the game that is on the board.
     if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
       preferences.game != setup.variant
     {
@@ -136,7 +136,7 @@ extension WindowState {
       return effects
     case .state(let m):
       let effects = view.map { tournament.take($0.state, isOnBoard: m == match) } ?? []
-      // The page was reloaded while its URL contained the code of this player's own room: show the room again.
+      // The web page was reloaded while its URL contained the code of this player's own room: show the room again.
       if view?.state.phase == .open, onlineMatch == nil, let code = lobby.code {
         lobby.showRoom(m, code)
         return lobby.openPage(in: context) + news(of: m, view, board)

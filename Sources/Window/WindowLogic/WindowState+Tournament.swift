@@ -8,7 +8,7 @@ extension WindowState {
   /// The tournament that the window follows; `nil` without a connection.
   private var followed: OnlineTournament? { lobby.connection == .none ? nil : tournament }
 
-  /// The tournament for its page; `milliseconds` is the time of the client's clock.
+  /// The tournament for its page; `milliseconds` is the time of the clock `MatchClient.now`.
   package func tournament(client milliseconds: Int64) -> TournamentModel? {
     followed?.model(client: milliseconds)
   }
@@ -24,7 +24,7 @@ extension WindowState {
     (preferences.game.tournamentClock.description, preferences.game.tournamentMinutes)
   }
 
-  /// The path in the address of the tournament's page; `nil` without a tournament.
+  /// The path of the tournament in the web page's address; `nil` without a tournament.
   var tournamentPath: String? {
     lobby.connection == .none && tournament.linkedCode.isEmpty ? nil : tournament.path
   }

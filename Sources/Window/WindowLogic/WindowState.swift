@@ -54,7 +54,7 @@ package struct WindowState: Sendable {
   /// The state of the session's game on the board, and the open page.
   package struct Board: Sendable, Hashable {
     package var game: Game
-    /// Whether a local person may move; in a match, whether it is this player's turn in the game on the board.
+    /// Whether the game on the board is not over and a person at this machine is to move.
     package var acceptsMove: Bool
     /// Whether a move can be taken back.
     package var canUndo: Bool
@@ -84,7 +84,7 @@ package struct WindowState: Sendable {
     package var clock = "60+2"
     /// The clock for rooms, as spelled in the settings.
     package var roomClock = "none"
-    /// The address of the server: in a browser the page's own server, else the server used last.
+    /// The address of the server: in a browser the server from which the web page came, else the server used last.
     package var server = ""
     /// The server of the interrupted match; empty without one.
     package var matchServer = ""
@@ -150,7 +150,8 @@ package struct WindowState: Sendable {
   /// Whether this player is in an unfinished match and connected, so that no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
-  /// The match for the board page; `milliseconds` is the time of the client's clock, `seconds` the time given to `step`.
+  /// The match for the board page; `milliseconds` is the time of the clock `MatchClient.now`, `seconds` the time of the clock given to
+  /// `step`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }
@@ -169,7 +170,7 @@ package struct WindowState: Sendable {
   /// The default clock of the selected game.
   package var usualClock: String { preferences.game.usualClock.description }
 
-  /// The path in the page's address: of a tournament, a watched match, a letter or a room; else empty.
+  /// The path in the web page's address: of a tournament, a watched match, a letter or a room; else empty.
   package var place: String {
     if letter == nil, let path = tournamentPath { return path }
     switch (mode, network.phase, lobby.destination) {

@@ -12,7 +12,7 @@ struct Picture {
   /// The length of a page transition in seconds.
   static let turnTime = 0.24
 
-  /// Starts a transition: from the next frame on the bitmap's content fades into the new page.
+  /// Starts a transition: from the next frame on, the old page in the bitmap fades into the new page.
   mutating func turn(_ animator: Animator) {
     guard backdrop != nil, !animator.isReduced else { return }
     turnIsPending = true

@@ -268,8 +268,8 @@ final class BoardScene: Scene {
         !control.isThere || context.model.isFilm
         || control.isSpare && compactness >= (control.movesFirst ? 1 : 2)
     }
-    // While the pointer is over a button, keep the layout, so that this button does not move away. But if it was pressed and disappears,
-    // lay the buttons out.
+    // While the pointer is over a button, keep the layout, so that this button does not move away. But if the player pressed this button
+    // and it disappears, lay out the buttons.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false

@@ -213,14 +213,14 @@ final class NetworkScene: PageScene {
     }
   }
 
-  /// The address that stands for the page's own server in a browser, which connects to no other server.
+  /// The address that in a browser stands for the server from which the web page came, the only server used there.
   private static let ownServer = "localhost"
 
   private static func clockNames(_ context: ViewContext) -> [String] {
     ([context.pages.network.usualClock] + clocks.dropFirst()).map(context.clockName)
   }
 
-  /// Fills in the contents of the page's fields if an intent has no text; the intents of the footer's buttons have none.
+  /// Adds the texts of the page's fields to an intent without text, as the buttons of the footer send it.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text, let secret):

@@ -275,7 +275,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Fills in the contents of the page's fields if an intent has no values; the intents of the footer's buttons have none.
+  /// Adds the values of the page's fields to an intent without values, as the buttons of the footer send it.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {
@@ -306,7 +306,7 @@ final class TableRows {
     time = TextRow(context: context, "", faint: false, gap: 0.3)
   }
 
-  /// The rows that fit into a height, at least those of two players; none without a tournament.
+  /// The rows that fit into a height: the time that is left, and at least two players. Empty without a tournament.
   func rows(within height: Double) -> [PageRow] {
     guard let shown = context.pages.tournament else { return [] }
     time.text = context.status(of: shown)

@@ -20,7 +20,7 @@ struct BoardGeometry: Hashable {
     return BoardGeometry.place(variant.place(of: cell), in: room(of: board), isOneOfNine: board != nil)
   }
 
-  /// The rectangle of a cell of the 3×3 board that lies in the square `room`. `isOneOfNine`: whether the board leaves a margin.
+  /// The rectangle of a cell of the 3×3 board in the square `room`. With `isOneOfNine` a margin of `gap` surrounds the board.
   static func place(_ cell: Square, in room: Rect, isOneOfNine: Bool) -> Rect {
     let inner = isOneOfNine ? BoardGeometry.inner(room) : room
     let side = inner.width / 3

@@ -12,7 +12,8 @@ final class CellView: View {
   private lazy var drawn = motion(1)
   private lazy var presence = motion(1)
   private lazy var ghost = motion(0)
-  /// How pale the mark is, 0…1. A mark is pale if it is not in the winning line, on a closed board, or before its removal.
+  /// How pale the mark is, 0…1. After a win the marks outside of the winning line are pale; so is a mark on a closed board, and a mark that
+  /// the next move removes.
   private lazy var pale = motion(0)
   /// How much the mark swells, 0…1, while its note in a winning line sounds.
   private(set) lazy var voice = motion(0)
@@ -49,7 +50,7 @@ final class CellView: View {
 
   /// The board to which a move in this cell sends the opponent, for screen readers.
   private var sending: String {
-    // Keep the text until the board changes: a browser's page asks all 81 cells for their texts after each frame.
+    // Keep the text until the board changes: in a browser the texts of all 81 cells are requested after each frame.
     if let keptSending { return keptSending }
     let words = sendingOfTrial
     keptSending = words

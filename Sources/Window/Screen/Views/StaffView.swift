@@ -166,7 +166,7 @@ final class StaffView: View {
   private func rebuild() {
     measures = []
     var x = 1.0
-    // 64 bars are more than the widest score shows.
+    // Lay out only the last 64 bars: the widest staff shows fewer.
     for bar in shownBars.suffix(64) where bar.kind != .undo && !bar.pairs.isEmpty {
       var columns: [Column] = []
       let left = x

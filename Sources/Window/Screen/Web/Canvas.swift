@@ -1,4 +1,4 @@
-/// A browser's canvas: the same paths, fills and clips as Cairo's, encoded as numbers for the page's script.
+/// A browser's canvas: the same paths, fills and clips as Cairo's, encoded as numbers for the web page's script.
 final class Canvas {
   /// The area that is being redrawn.
   var damage: PixelRect

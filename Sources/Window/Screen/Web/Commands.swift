@@ -1,4 +1,4 @@
-/// The drawing commands for the page's script. A frame is a list of numbers: each operation and then its arguments.
+/// The drawing commands for the web page's script. A frame is a list of numbers: each operation and then its arguments.
 ///
 /// `Assets/web/drawing.js` decodes them with the same operation numbers.
 enum Operation: UInt32 {
@@ -7,7 +7,7 @@ enum Operation: UInt32 {
   case text, copy, blend, shadow, freeText, freeSurface
 }
 
-/// The commands of a frame; single-threaded, like the page.
+/// The commands of a frame; single-threaded, like the web page.
 enum Commands {
   nonisolated(unsafe) private static var words: [UInt32] = []
 

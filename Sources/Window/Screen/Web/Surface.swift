@@ -1,4 +1,4 @@
-/// The target of drawing: here a canvas of the page's script, by its id.
+/// The target of drawing: here a canvas of the web page's script, by its id.
 package struct Surface {
   let id: Int32
   package let width: Int
@@ -7,7 +7,7 @@ package struct Surface {
   /// The visible canvas.
   package init(width: Int, height: Int) { self.init(id: 0, width: width, height: height) }
 
-  /// The canvas for films, created by the page's script.
+  /// The canvas for films, created by the web page's script.
   package static func film(width: Int, height: Int) -> Surface { Surface(id: -1, width: width, height: height) }
 
   fileprivate init(id: Int32, width: Int, height: Int) { (self.id, self.width, self.height) = (id, width, height) }

@@ -6,7 +6,7 @@ final class Typeface {
   /// EB Garamond's ascent and line spacing in em: from the font file, as Pango reads them.
   private static let (ascent, leading) = (0.71, 1.26)
 
-  /// A piece of a line in one style; the page's script stores the layout of the piece under `id`.
+  /// A piece of a line in one style; the web page's script stores the layout of the piece under `id`.
   fileprivate final class Run {
     let id: Int32
     let width: Double
