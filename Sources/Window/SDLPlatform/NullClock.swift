@@ -3,7 +3,7 @@ import Synchronization
 
 /// Replaces a missing device: a thread pulls blocks of samples in real time and discards them, so that time advances for the score.
 final class NullClock {
-  /// The state that the thread shares with the clock.
+  /// The state that the thread shares with the `NullClock`.
   fileprivate final class Shared: @unchecked Sendable {
     let stops = Atomic<Bool>(false)
     let nanoseconds: UInt64

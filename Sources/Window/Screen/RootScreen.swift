@@ -372,8 +372,8 @@ package final class RootScreen {
   /// The visible scrolling column of the page.
   private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
 
-  /// Scrolls by an arrow key instead of moving the focus, if the next control is far outside of the view: the text before that control must
-  /// not be skipped. Returns whether it scrolled.
+  /// Scrolls the column by an arrow key instead of moving the focus, if the next control is far outside of the column's visible part: the
+  /// text before that control must not be skipped. Returns whether the column has scrolled.
   private func reads(_ key: Key) -> Bool {
     guard let scrollView else { return false }
     let order = topScene.focusOrder

@@ -335,7 +335,7 @@ package final class GameSession {
   /// Lets the conductor handle events and posts the result in time for the next audio block.
   ///
   /// An audio block may begin while a bar is composed; the start of the bar is then in the past. Therefore a copy of the conductor composes
-  /// the bar. If a block has begun meanwhile, a new copy composes the bar again, which is faster.
+  /// the bar. If a block has begun meanwhile, a new copy composes the bar once more, with a later start.
   @discardableResult
   func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []

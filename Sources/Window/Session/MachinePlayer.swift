@@ -70,8 +70,8 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// Simulations for a move of the top level in Ultimate (level 6 of the arena makes 500). They take a tenth of a second, in a browser most
-  /// of a second: less than the music takes for a move.
+  /// Simulations for a move of the highest level of Ultimate in the window; the same level makes 500 in the arena. They take a tenth of a
+  /// second, in a browser most of a second: less than the music takes for a move.
   private static let simulations = 200_000
   /// Simulations of one step: they take about 8 ms in a browser.
   private static let simulationsOfStep = 4_000

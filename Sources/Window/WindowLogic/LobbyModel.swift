@@ -108,8 +108,7 @@ struct LobbyModel: Sendable {
   /// Notes that a new local game takes the board.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
-  /// Notes that the first event of a match has arrived, or the news that the match is lost: the board need not wait for this match any
-  /// more.
+  /// Ends the board's wait for a match: the match's first event has arrived, or the news that the match is lost.
   mutating func heardOf(_ m: MatchID) {
     announced.remove(m)
     if announced.isEmpty { holdsBoard = false }

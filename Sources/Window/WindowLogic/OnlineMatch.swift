@@ -179,8 +179,7 @@ struct OnlineMatch: Sendable {
     return left > 0 ? Int(left.rounded(.up)) : nil
   }
 
-  /// The match for the board page; `milliseconds` is the time of the clock `MatchClient.now`, `seconds` the time of the clock of
-  /// `WindowState.step`.
+  /// The match for the board page. `seconds` is the time as given to `WindowState.step`, `milliseconds` the time by `MatchClient.now`.
   func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel?
   {
     guard let view, view.state.players != nil else { return nil }

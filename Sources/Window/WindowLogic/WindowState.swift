@@ -150,8 +150,7 @@ package struct WindowState: Sendable {
   /// Whether this player is in an unfinished match and connected, so that no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
-  /// The match for the board page; `milliseconds` is the time of the clock `MatchClient.now`, `seconds` the time of the clock given to
-  /// `step`.
+  /// The match for the board page. `seconds` is the time as given to `step`, `milliseconds` the time by `MatchClient.now`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }

@@ -31,7 +31,8 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The line through the middle of the first cell (`a`) and of the last cell (`b`), and a third of a cell beyond these points.
+  /// The stroke through a winning line, from the middle `a` of the first cell to the middle `b` of the last cell, and at both ends a third
+  /// of a cell further.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)

@@ -96,7 +96,7 @@ final class BoardScene: Scene {
     if fewer > 2 { _ = rows(2) } else if fewer == all { _ = rows(0) }
   }
 
-  /// Lays out text on both sides of the board, and the staff below across the page.
+  /// Landscape: texts on both sides of the board, and below it the staff, as wide as the page.
   private func layOutLandscape() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -108,7 +108,7 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // The enlarged board needs room for the minimap at its left: move its frame to the left and make it wider.
+      // If one of the nine boards is enlarged, the minimap needs room at its left: extend the frame of the whole to the left.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }

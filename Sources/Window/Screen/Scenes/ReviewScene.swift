@@ -51,7 +51,7 @@ final class ReviewScene: Scene {
     showFilm()
   }
 
-  /// Shows the progress of a film on its button.
+  /// Shows on the film's button how much of the film has been made.
   private func showFilm() {
     guard context.pages.mayFilm else { return }
     let (button, percent) = (footerButtons[3], context.pages.filmPercent)
@@ -61,7 +61,7 @@ final class ReviewScene: Scene {
     relay()
   }
 
-  /// The time up to which the score is shown while no music plays: the end of the shown ply's bar.
+  /// The time up to which the score is shown while no music plays: the end of the shown ply's bar, for the last ply the end of all music.
   private var restingMoment: Tick {
     if ply == replay.game.cells.count, let end = replay.bars.last { return end.start + .seconds(60) }
     guard let last = replay.bars.last(where: { $0.ply <= ply && ($0.kind == .move || $0.kind == .opening) }) else {
@@ -108,7 +108,7 @@ final class ReviewScene: Scene {
   /// The maximum number of plies in `costly`.
   private static let markedCount = 3
 
-  /// The plies of the moves that lost the most expected score, for Ultimate, which is not solved.
+  /// The plies of the at most three moves that lost the most expected score, for Ultimate, which is not solved.
   private var costly: [Int] {
     let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewStep.leastLoss }
     return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))

@@ -126,7 +126,7 @@ final class TournamentScene: PageScene {
       let standing = standings[row.number] ?? StandingRow(context: context, row)
       standings[row.number] = standing
       let isOnPodium = model.phase == .over && row.place <= 3
-      // At the end the first three rows are larger.
+      // After the end of the tournament the rows of the first three players are larger.
       standing.show(row, size: (isWide ? TournamentScene.largest : 1) * (isOnPodium ? 1.5 : 1))
       let mayRemove = model.isOrganiser && isOpen
       standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row) } : nil
@@ -137,7 +137,7 @@ final class TournamentScene: PageScene {
     column.isCentered = false
     side.isCentered = false
     let isLinkFirst = model.phase == .waiting
-    // At the end no link is shown. The column of the link then shows the first three players.
+    // After the end of the tournament no link is shown: the column of the link then shows the first three players.
     let podium = isWide && model.phase == .over ? 3 : 0
     // Empty `side` before `column` gets its rows: a row must leave its former column first.
     if !isWide { side.set([]) }

@@ -65,7 +65,7 @@ final class CellView: View {
     return context.text(.speakSends, other, target.name)
   }
 
-  /// Updates the cell, with a drawing animation if `animated`.
+  /// Updates the cell; animates the change if `animated`. `isBeaten`: the mark is outside of the winning line of a won game.
   func show(_ player: Player?, isLast: Bool, isBeaten: Bool, isFading: Bool, isClosed: Bool, animated: Bool) {
     let animator = context.animator
     keptSending = nil

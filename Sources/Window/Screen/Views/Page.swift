@@ -29,7 +29,7 @@ final class ScrollView: View {
   private lazy var offset = motion(0)
   private var target = 0.0
   private(set) var contentHeight = 0.0
-  /// Whether content that is lower than the frame is centred, slightly above the middle.
+  /// Whether content that does not fill the frame is placed near the frame's middle, slightly above it, instead of at its top.
   var isCentered = true
 
   override func moved() {

@@ -23,7 +23,7 @@ class PressableRow: PageRow {
     return true
   }
 
-  /// Underlines a title of a width; `y` is the line's position on the page.
+  /// Underlines a title that is `width` pixels wide; `x` and `y` are the left end of the line on the page.
   func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
     let shown = showsFocus ? 1 : ink.value
     guard shown > 0 else { return }

@@ -136,7 +136,7 @@ class View {
   @discardableResult
   final func send(_ intent: Intent) -> Bool { parent?.responders.contains { $0.receive(intent) } ?? false }
 
-  /// The deepest visible view at a position that accepts the pointer.
+  /// The deepest visible view at `point` among those that accept the pointer; `nil` if there is none.
   final func hit(_ point: Point) -> View? {
     guard !isHidden, childClip?.contains(point) ?? true else { return nil }
     for child in children.reversed() {
