@@ -6,7 +6,7 @@ package struct Theme: Sendable, Hashable {
   package var ink: Color
   /// The colour of secondary text. Like `ink` and `accent` its contrast on paper is at least 4.5 : 1, as WCAG 2 level AA requires.
   package var faintInk: Color
-  /// The colour of staff lines, of lines in charts and controls, and of the grid; not of text.
+  /// The colour of staff lines, of lines in charts and controls, and of the board's grid; not of text.
   package var line: Color
   /// The colour of ghost marks under pointer or focus; not of text.
   package var ghost: Color

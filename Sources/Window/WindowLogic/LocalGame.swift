@@ -26,7 +26,7 @@ struct LocalGame: Sendable {
   /// The daily puzzle while it is played.
   var today: DailyBoard? { isListening ? nil : daily }
 
-  /// Whether a game of the players `next` continues the series of the current game, whose wins are then counted on.
+  /// Whether a game of the players `next` continues the series of the current game, so that the counts of wins are kept.
   func isContinued(by next: GameSetup) -> Bool {
     next == setup && !isListening && !isFree && today == nil && puzzle == nil
   }

@@ -21,8 +21,8 @@ struct OnlineTournament: Sendable {
   private var startsIn = 0
   /// The games that are being collected to be saved.
   private var collection: GameCollection?
-  /// The last wins of the first three players: the requested games (`awaited`), and the games that have arrived (`found`); `nil` before the
-  /// end.
+  /// The last wins of the first three players: the requested games (`awaited`), and the games that have arrived (`found`); `nil` until
+  /// these games were requested.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
   /// Seconds between the end of a game and the request for the next game.

@@ -86,7 +86,7 @@ extension WindowState {
     return [.puzzle(.next(preferences.shownRules))]
   }
 
-  /// Shows a puzzle, as part of the three-minute run that was just requested or is in progress, if any.
+  /// Shows a puzzle. If a three-minute run was just requested or is in progress, the puzzle is part of this run.
   mutating func begin(_ puzzle: Puzzle) -> [Effect] {
     let run = PuzzleRun(puzzle, pendingSprint ?? puzzleRun?.sprint)
     pendingSprint = nil

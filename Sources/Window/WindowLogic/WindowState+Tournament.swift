@@ -100,8 +100,8 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  /// Requests what is due: the next game to play or to watch, games to be saved, and on the page of a finished tournament the games of its
-  /// mottos.
+  /// Requests what is due: the next game to play or to watch, games to be saved, and, on the page of a finished tournament, the games whose
+  /// mottos are to be played.
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
     var effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
@@ -111,8 +111,8 @@ extension WindowState {
     return effects + (page == .tournament ? tournament.askForMottos() : [])
   }
 
-  /// Returns the effects of a request about a tournament that the server refused: a sound and the server's reason. A request for
-  /// games is repeated if the reason is temporary.
+  /// Returns the effects of a refused request about a tournament: a sound and the server's reason. If the reason is temporary, a request
+  /// for games is repeated instead.
   mutating func tournamentRefused(_ asked: ClientMessage?, _ code: ErrorCode, _ said: String) -> [Effect] {
     if case .tournament(let order) = asked, order.operation == .games,
       tournament.gamesRefused(order, isPassing: code.isPassing, at: now)

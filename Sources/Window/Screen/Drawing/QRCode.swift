@@ -91,8 +91,8 @@ package struct QRCode: Sendable, Hashable {
     set(8, size - 8, true)
   }
 
-  /// Fills the other modules with data, in pairs of columns from the right, upwards and downwards in turn. Mask 0 inverts every second
-  /// module.
+  /// Fills the modules outside of the patterns with data, in pairs of columns from the right, upwards and downwards in turn. Mask 0 inverts
+  /// every second module.
   private mutating func drawMessage(_ codewords: [UInt8]) {
     var bit = 0
     for (turn, right) in ([Int](stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1]).enumerated() {

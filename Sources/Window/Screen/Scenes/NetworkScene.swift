@@ -28,7 +28,7 @@ final class NetworkScene: PageScene {
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253
     ) { .connect(address: $0) }
-    // The server allows names of up to 20 letters. Its tokens are much shorter than 128 letters.
+    // The limits are in letters: the server allows names of up to 20, and the server's tokens are much shorter than 128.
     name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
     token = FieldRow(context: context, .token, limit: 128, isSecret: true) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)

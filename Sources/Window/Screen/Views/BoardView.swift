@@ -333,7 +333,8 @@ final class BoardView: View {
 
   // MARK: Responding
 
-  /// If the player may choose the board, the first touch enlarges a board and the next one plays.
+  /// While the cells are too small for a finger and the player may choose the board, a touch of another board only enlarges that board; the
+  /// next touch plays a cell.
   override func receive(_ intent: Intent) -> Bool {
     guard case .play(let cell) = intent, comesNear, let board = facts.variant.board(of: cell), board != nearBoard,
       let boards = facts.boards, boards.target == nil, boards.lit.contains(board)

@@ -201,7 +201,7 @@ final class TextRow: PageRow {
   private let isFaint: Bool
   var size: Double
   var alignment = TextAlignment.left
-  /// Other texts that the row may show: the row is as high as the highest of them, so that a change of text moves no other row.
+  /// Texts that the row may show instead of its present text: the row has room for each, so that a change of text moves no row below.
   var others: [String] = []
 
   init(

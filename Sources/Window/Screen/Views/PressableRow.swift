@@ -1,6 +1,6 @@
 import Interface
 
-/// A pressable row or word: underlined in ink under the pointer, in colour with the focus.
+/// A pressable row or word: underlined in the colour of text under the pointer, in the accent colour with the focus.
 class PressableRow: PageRow {
   private(set) lazy var ink = motion(0)
 

@@ -317,7 +317,8 @@ final class StaffView: View {
     }
   }
 
-  /// Draws the bass: for each pitch class a small open head below the staff, with a label for the octaves by which it is written higher.
+  /// Draws the bass: for each pitch class a small open head below the staff, with a label (8, 15) if it is written an octave or two higher
+  /// than it sounds.
   private func drawBass(_ bass: [Note], x: Double, _ color: Color, _ canvas: Canvas) {
     var shown: Set<Int> = []
     for note in bass.sorted(by: { $0.pitch < $1.pitch }) where shown.insert(note.pitch.midi % 12).inserted {
@@ -332,7 +333,7 @@ final class StaffView: View {
     }
   }
 
-  /// The number of octaves by which a bass note is written higher, so that it needs one to three ledger lines, and the note's y.
+  /// The octaves by which a bass note is written higher than it sounds, so that it needs one to three ledger lines; and the y of its head.
   private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
     let step = spell(note.pitch).step
     let octaves = (StaffView.bottomStep - 2 - step) / 7

@@ -53,7 +53,8 @@ final class Typeface {
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    // Clocks and sliders make new texts all the time. So a full cache becomes `older`, and texts still in use are taken from there.
+    // Clocks and sliders make new texts all the time, so the cache has a limit: when it is full, it becomes `older` and replaces the former
+    // `older`. A text that is still in use is copied from `older` into the new cache.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
     let block =
       older[key]
