@@ -65,11 +65,15 @@ enum FileAccess {
   /// The folder `alina` in the folder that an XDG variable names; if the variable is unset or relative, in `fallback` below the home
   /// folder. Empty without a home folder, because a folder shared with other users would expose the player's tokens.
   static func xdgFolder(_ variable: String, fallback: String) -> String {
-    func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    guard let base = absolute(environment(variable)) ?? absolute(home).map({ "\($0)/\(fallback)" }) else { return "" }
-    let folder = "\(base)/alina"
+    guard let folder = xdgBase(variable, fallback: fallback).map({ "\($0)/alina" }) else { return "" }
     makeFolder(folder)
     return folder
+  }
+
+  /// The folder that `variable` names, else the folder `fallback` in the home folder; `nil` if neither is an absolute path.
+  static func xdgBase(_ variable: String, fallback: String) -> String? {
+    func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    return absolute(environment(variable)) ?? absolute(home).map { "\($0)/\(fallback)" }
   }
 
   /// The home folder from the environment, else from the user's account.

@@ -61,7 +61,7 @@ extension PlatformServices {
     services.prefersDark = {
       // Read GTK's preference for dark windows: asking the desktop portal would need D-Bus.
       if let theme = FileAccess.environment("GTK_THEME") { return theme.hasSuffix("dark") }
-      let config = FileAccess.environment("XDG_CONFIG_HOME") ?? "\(FileAccess.environment("HOME") ?? "")/.config"
+      let config = FileAccess.xdgBase("XDG_CONFIG_HOME", fallback: ".config") ?? ""
       return ["4.0", "3.0"].contains { version in
         let lines = String(decoding: FileAccess.read("\(config)/gtk-\(version)/settings.ini") ?? [], as: UTF8.self)
           .split(separator: "\n").map { $0.filter { $0 != " " } }
