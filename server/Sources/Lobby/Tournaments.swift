@@ -32,7 +32,10 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
+      // A table that was final stays so: the store says it of a table that is read a second after the end.
+      let wasClosed = known?.isClosed == true
       known = found
+      if wasClosed { known?.isClosed = true }
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
     }
 

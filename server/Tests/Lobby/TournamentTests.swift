@@ -406,6 +406,7 @@ import TicTacToe
     world[1].type(teacher, order("end", code, Self.secret))
     #expect(world[1].heardAny(teacher, #""phase":"over""#))
     world.wait(4000)
+    #expect(!world[1].heardAny(teacher, #""phase":"ending""#), "a tournament that is over stays over")
     #expect(world[0].field("m", of: players[0], in: "paired") == nil)
     #expect(players.allSatisfy { world[0].heardAny($0, "the tournament is over") })
     #expect(try table(world[0], code).allSatisfy { $0.games == 0 })
