@@ -73,7 +73,7 @@ import TicTacToe
       #expect(measures.lawful == 1)
       for pair in bar.pairs {
         for note in [pair.m, pair.t].compactMap({ $0 }) {
-          #expect((14...58).contains(note.velocity))
+          #expect((UInt8(rules.performance.softest)...58).contains(note.velocity))
         }
       }
       let shorts = zip(bar.pairs, bar.pairs.dropFirst()).compactMap { a, b in
