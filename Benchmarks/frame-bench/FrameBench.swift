@@ -6,11 +6,11 @@ import TicTacToe
 
 /// The cost of drawing in milliseconds: medians over many frames of the board page with a game after five moves.
 @main struct FrameBench {
-  /// A full redraw in which the layer of unchanging parts is drawn, too.
+  /// Milliseconds for a full redraw that also draws the layer of unchanging parts.
   private let uncached: Double
-  /// A full redraw in which the layer of unchanging parts comes from a cache.
+  /// Milliseconds for a full redraw that takes the layer of unchanging parts from a cache.
   private let cached: Double
-  /// A frame in which one preview mark fades in and another fades out, with the handling of the pointer's move.
+  /// Milliseconds for a frame in which one preview mark fades in and another fades out, with the handling of the pointer's move.
   private let cell: Double
 
   static func main() {

@@ -53,8 +53,8 @@ final class Learner: @unchecked Sendable {
 
 /// An engine's evaluation of its move, and the time that the engine took for the move.
 struct MoveReport: Sendable, Hashable {
-  /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M2/8`: the mover wins with its
-  /// second move, counted from this one.
+  /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M1/8`: the mover wins with this
+  /// move. `+M2/8`: the mover wins with its next move after this one.
   var evaluation: String?
   var milliseconds: Int
 

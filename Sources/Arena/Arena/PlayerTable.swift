@@ -214,7 +214,8 @@ extension PlayerSpec {
     if case .learner? = kind(in: variant) { true } else { false }
   }
 
-  /// The learning player, untrained or with the boxes of its file; `nil` for other players.
+  /// A new learning player: `menace`, with the matchboxes saved in its file or else untrained, or `adaptive`, untrained. `nil` if this
+  /// player does not learn or does not play `variant`.
   func learner(in variant: Variant) throws(ArenaError) -> (any LearningOpponent)? {
     if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
   }

@@ -315,8 +315,9 @@ extension SPRT {
     return (mean, variance.squareRoot())
   }
 
-  /// The tilt θ·d of each distance d, where θ solves Σ w·d/(1 + θd) = 0 for the weights w. Between its two poles next to θ = 0, this sum
-  /// falls from +∞ to −∞.
+  /// The tilt θ·d of each distance d. θ is chosen so that the distances have the mean 0 once each weight w is divided by 1 + θd:
+  /// Σ w·d/(1 + θd) = 0. With the largest distance D > 0 and the smallest −E < 0, this sum falls from +∞ to −∞ between its poles θ = −1/D
+  /// and θ = 1/E, so there is exactly one solution between them. All tilts are 0 if the distances are not of both signs.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }

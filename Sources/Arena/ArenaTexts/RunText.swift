@@ -174,7 +174,8 @@ package enum RunText {
     ]).text
   }
 
-  /// An Elo difference as a number, or a bound as an object that names its kind.
+  /// An Elo difference as JSON: a number. If only a bound of the difference is known, `{"atLeast": 200.1}` or `{"atMost": -200.1}`; if the
+  /// difference is unknown, `null`.
   private static func bound(_ elo: Elo) -> JSON {
     switch elo {
     case .exactly(let value): .double(value)

@@ -85,7 +85,8 @@ package struct ClientModel: Sendable {
   private var followID: String?
   private var isFollowPostponed = false
 
-  /// Makes a model, which draws the `mid`, key or secret of each command from the system's generator, or in tests from `seed`.
+  /// Makes a model. It draws random names for commands that may have to be sent again: the `mid` of a command to a match, the `key` of a
+  /// `seek` or `create`, the `secret` of a `host`. They come from the system's generator, or in tests from `seed`.
   package init(_ identity: Identity, seed: UInt64? = nil) {
     self.identity = identity
     random = Entropy(seed: seed)

@@ -18,7 +18,7 @@ package struct Announcement: Sendable, Hashable {
 
   package var bytes: [UInt8] { Array("alina 1 \(port) \(code) \(name)".utf8) }
 
-  /// Parses a datagram; `nil` for any other content.
+  /// Parses a received datagram; `nil` if it is no valid announcement.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count <= 200, let text = String(validating: Array(bytes), as: UTF8.self) else { return nil }
     let parts = text.unicodeScalars.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)

@@ -86,7 +86,7 @@ package struct WindowState: Sendable {
     package var roomClock = "none"
     /// The address of the server: in a browser the server from which the web page came, else the server used last.
     package var server = ""
-    /// The server of the interrupted match; empty without one.
+    /// The address of the server of this player's unfinished match, which can be resumed there; empty if no match is unfinished.
     package var matchServer = ""
     package var isRated = false
     /// This player's side in a room; `nil` lets the server choose.

@@ -210,7 +210,8 @@ import Testing
   func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // A pair of games brings 1½, ½ or 1 points. The true Elo difference is `elo1` of the first test and `elo0` of the second.
+    // A pair of games brings 1½ points with probability `share.plus`, ½ with `share.minus`, else 1. The Elo difference that follows is the
+    // upper hypothesis (`elo1`) of the first sequential test and the lower (`elo0`) of the second.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])

@@ -136,8 +136,9 @@ extension Lobby {
     }
   }
 
-  /// Subscribes players at this node to a match that lists this node in the store, although no notification of the match arrived. If the
-  /// match is a rematch, these are the players of the match before; otherwise they withdrew a seek after its ticket was matched.
+  /// Subscribes this node's players to a match when nothing names the sessions that play it: a comparison with the store has found the
+  /// match, or a request has loaded it before the verdict on the unit that created it. To a rematch, subscribes the sessions that played
+  /// the previous match; to any other match, the players' sessions that withdrew a seek, because its ticket may have been matched before.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return

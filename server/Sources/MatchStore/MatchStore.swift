@@ -2,8 +2,9 @@ import MatchProtocol
 
 /// Durable storage of accounts, sessions, tickets and match logs; one contract for SQLite and PostgreSQL.
 ///
-/// Only units and questions change a store; a unit gets a verdict, a question an answer. All calls block. `apply` is called by one thread
-/// at a time, every other function by any number of threads. `StoreConformance` in the tests checks each store against these rules.
+/// A node changes the store with units, each of which gets a verdict, and with those questions that also write
+/// (`StoreQuestion.changes`); every question gets an answer. All calls block. `apply` is called by one thread at a time, every other
+/// function by any number of threads. `StoreConformance` in the tests checks each store against these rules.
 package protocol MatchStore: AnyObject, Sendable {
   /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut. A store that has
   /// lost its file or connection reopens it at the next call.

@@ -26,7 +26,8 @@ package struct StoreUnit: Sendable, Hashable {
   package var keys: [Key] = []
   /// Tickets that are paired in the first match. They leave the queue.
   package var tickets: [String] = []
-  /// Games of tournaments that begin or end with this unit. The unit also changes the two players' entries in their tournament.
+  /// The tournament games that begin or end with this unit. For each game the unit also changes the entries of its two players in the
+  /// tournament.
   package var games: [TournamentGame] = []
 
   package init(logs: [Log]) { self.logs = logs }

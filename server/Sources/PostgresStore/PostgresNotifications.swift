@@ -51,7 +51,8 @@ final class PostgresListener: Sendable {
     var failures = 0
     while !isEnded {
       do throws(PGError) { try receive { failures = 0 } } catch {
-        // The wait is 50 ms after the first failure and doubles with each failure up to 400 ms, as in `PostgresPool.take`.
+        // Wait before connecting again, or until `end`: 50 ms after the first failure in a row, then twice as long after each, at most
+        // 400 ms.
         var ready = pollfd(fd: wakePipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
         failures = min(failures + 1, 3)

@@ -299,7 +299,8 @@ extension PostgresStore {
         SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s"))
         LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
-  /// SQL for "is expired and may be deleted". Accounts of matches that ended within ten minutes are kept, since a rematch may need them.
+  /// SQL for "is expired and may be deleted". Keeps accounts that played in a match that ended less than ten minutes ago: a rematch may
+  /// need them.
   private static let isForgotten = """
     token_expires <= \(PostgresRows.now) AND (guest OR NOT banned) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
       AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))

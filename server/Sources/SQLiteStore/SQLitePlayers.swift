@@ -151,7 +151,7 @@ extension SQLiteRows {
         SELECT id FROM session WHERE expires <= ? AND (node IS NULL OR node IS NOT ?) LIMIT ?)
       """, .int(time), .text(asker), .int(some))
     var counts = [here.count, db.changes]
-    // Keep the accounts of matches that ended within ten minutes, since a rematch may need them.
+    // Keep accounts that played in a match that ended less than ten minutes ago: a rematch may need them.
     let expired = try run(
       """
       SELECT id FROM account a INDEXED BY account_expires

@@ -19,8 +19,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// The key of a `BatchQueue`: a lane of a shared store, or `nil` for all writing questions to an unshared store, which share a
-  /// batch and so a commit.
+  /// The key of a `BatchQueue`. A shared store has a queue for each lane. An unshared store has one queue, with the key `nil`, for all
+  /// questions that may change it, so that the questions of a batch share a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop

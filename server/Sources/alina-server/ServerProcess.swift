@@ -37,8 +37,8 @@ struct ServerConfiguration: Sendable {
   /// The most connections of the public page, and of each of the ports for administrators and metrics.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
-  /// Divides the server's connections among the public page, the ports for administrators and metrics, and games. Returns the share for
-  /// games, so that visitors of the page cannot displace players.
+  /// Divides the permitted number of connections among the public page, the ports for administrators and metrics, and games, so that
+  /// visitors of the page cannot displace players. Sets `mostOnPages` and returns the share for games.
   mutating func share(_ connections: Int) -> Int {
     mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
     let ports = [admin, metrics].count { $0 != nil }

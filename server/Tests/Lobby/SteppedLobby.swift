@@ -16,9 +16,9 @@ struct SteppedLobby {
     case full
     /// Every unit fails, but questions that change the store succeed.
     case refusing
-    /// Units are stored, but their verdicts (outcomes) are unknown.
+    /// Units are stored, but the lobby gets the verdict `unknown`.
     case mute
-    /// Units are lost, and their verdicts are unknown.
+    /// Units are not stored, and the lobby gets the verdict `unknown`.
     case deaf
   }
 

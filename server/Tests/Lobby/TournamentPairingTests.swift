@@ -12,7 +12,8 @@ import TicTacToe
   struct Report: CustomStringConvertible {
     /// For each game of each player: milliseconds from the request for the game to the game's start.
     var waits: [Int] = []
-    /// For each game of each player: milliseconds from when somebody other than the last opponent was free to the game's start.
+    /// For each player of a game: for how many milliseconds before the game's start the queue had held a new partner without a break. Two
+    /// players are new to each other if neither is the other's last opponent. Leaves out players who had no new partner at the start.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0

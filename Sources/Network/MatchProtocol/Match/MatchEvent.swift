@@ -68,8 +68,8 @@ package struct MatchEvent: Sendable, Hashable {
   }
 
   /// The newest version of the log's language (its kinds of events and its games) that this build reads. The build also reads all earlier
-  /// versions. Versions from 3 on only added games. A client names the games that it knows (`ClientMessage.Hello.games`), whatever its
-  /// protocol's version.
+  /// versions. Versions 1 and 2 are those of the protocol too (`protocolVersions`). Versions from 3 on only added games. They need no new
+  /// version of the protocol, because a client names in `hello` the games that it knows (`ClientMessage.Hello.games`).
   package static let newest = Variant.allCases.reduce(2) { max($0, $1.since) }
 
   /// The time, in milliseconds since 1970.

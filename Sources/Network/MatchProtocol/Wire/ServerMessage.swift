@@ -44,7 +44,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case bye
   /// The same session connected again.
   case replaced
-  /// No line came for 25 s (from a person for 10 min), or no `hello` within 10 s.
+  /// No `hello` came within 10 s of connecting, or later no line for 25 s (for 10 min if a person typed `hello` as a bare command).
   case timeout
   /// The client sent three lines that were no messages.
   case malformed
