@@ -65,10 +65,11 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// How many of twenty chances to complete its line the level overlooks: lower bound beside the last move's cell, upper bound elsewhere.
+  /// How many of twenty chances to complete its line the level overlooks: the lower bound for cells that touch the
+  /// cell of the other side's last move (also at a corner), the upper bound for all others.
   let win: ClosedRange<Int>
-  /// How many of twenty chances to block the other side's line the level overlooks: lower bound beside the last move's cell, upper bound
-  /// elsewhere.
+  /// How many of twenty chances to block the other side's line the level overlooks: the lower bound for cells that touch the
+  /// cell of the other side's last move (also at a corner), the upper bound for all others.
   let block: ClosedRange<Int>
   /// In how many of twenty moves the level overlooks the best moves that `InfiniteTable` knows: the quickest wins or the slowest losses,
   /// else all moves that keep the draw. The lower bound is for cells beside the last move's cell, the upper bound for other cells.

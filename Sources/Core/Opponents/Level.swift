@@ -64,13 +64,14 @@ extension NumberedLevel {
 /// For each kind of move, how many of twenty such moves a level overlooks: the lower bound for cells beside the last move's cell, the
 /// upper bound for other cells.
 struct MistakeRates: Sendable, Hashable {
-  /// How many of twenty chances to complete its line the level overlooks: lower bound beside the last move's cell, upper bound elsewhere.
+  /// How many of twenty chances to complete its line the level overlooks: the lower bound for cells that touch the
+  /// cell of the other side's last move (also at a corner), the upper bound for all others.
   var win: ClosedRange<Int>
-  /// How many of twenty chances to block the other side's line the level overlooks: lower bound beside the last move's cell, upper bound
-  /// elsewhere.
+  /// How many of twenty chances to block the other side's line the level overlooks: the lower bound for cells that touch the
+  /// cell of the other side's last move (also at a corner), the upper bound for all others.
   var block: ClosedRange<Int>
-  /// How many of twenty chances to make two threats at once the level overlooks: lower bound beside the last move's cell, upper bound
-  /// elsewhere.
+  /// How many of twenty chances to make two threats at once the level overlooks: the lower bound for cells that touch the
+  /// cell of the other side's last move (also at a corner), the upper bound for all others.
   var fork: ClosedRange<Int>
   /// In a drawn position in which some moves lose: how many of twenty chances to keep the draw the level overlooks. Lower bound beside the
   /// last move's cell, upper bound elsewhere.

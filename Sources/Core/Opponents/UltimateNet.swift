@@ -40,7 +40,10 @@ struct UltimateNet: ~Copyable {
   @inline(__always)
   static func input(target board: Int, status: Int) -> Int { targets &+ board &* openCount &+ status }
 
-  /// The input that is 1 if the side to move (`side` is 0) or the other side (1) has a mark in the cell `cell` of an open board.
+  /// The input that is 1 if a side has a mark in a cell of an open board, else 0.
+  /// - Parameters:
+  ///   - side: 0 for the side to move, 1 for the other side.
+  ///   - cell: 9 times the number of the board, plus the place of the cell on this board.
   @inline(__always)
   static func input(side: Int, cell: Int) -> Int { marks &+ 81 &* side &+ cell }
 
@@ -132,7 +135,8 @@ struct UltimateNet: ~Copyable {
     for cell in marks { subtract(UltimateNet.input(side: side, cell: Int(cell.rawValue)), from: &sums) }
   }
 
-  /// The net's output, a log-odds as an integer: `UltimateValue.scale` (256) stands for 1, as in the weights of the tables.
+  /// The net's share of the log-odds that the side to move wins, as an integer: `UltimateValue.scale` (256) stands for 1. The weights in
+  /// the tables of `UltimateValue` have the same scale, so output and weights can be added.
   @inline(__always)
   func output(_ sums: Sums) -> Int32 {
     let (zero, one) = (Column(repeating: 0), Column(repeating: Int16(UltimateNet.scale)))

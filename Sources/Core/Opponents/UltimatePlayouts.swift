@@ -79,7 +79,8 @@ package final class UltimatePlayouts {
     var myBoards = UInt64(truncatingIfNeeded: isX ? state.xBoards.rawValue : state.oBoards.rawValue)
     var theirBoards = UInt64(truncatingIfNeeded: isX ? state.oBoards.rawValue : state.xBoards.rawValue)
     var score = isX ? 1 : -1
-    // The target `anyBoard` selects the field above the nine boards' fields; this field is 0.
+    // If the target is `anyBoard` (9), the shift by 63 bits below leaves only the one bit above the nine fields. This bit is always 0,
+    // so the loop draws a board, as it does if the target is a closed board.
     var board = UInt64(truncatingIfNeeded: state.target)
     while true {
       plies &+= 1

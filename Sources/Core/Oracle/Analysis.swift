@@ -62,7 +62,8 @@ extension VariantMove {
   }
 }
 
-/// The exact values of a game's moves, with its only moves, first mistake and accuracy.
+/// A game of a solved variant, analysed: the exact value before and after each move, the moves that kept the value, the first
+/// mistake, and the accuracy of each side.
 package struct Analysis: Sendable, Hashable {
   /// One move with its evaluations.
   package struct Entry: Sendable, Hashable {

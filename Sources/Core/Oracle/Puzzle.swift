@@ -9,7 +9,7 @@ package struct Puzzle: Sendable, Hashable {
     /// Classic: the weekday of `DailyBoard`, from 0 for Monday. Infinite: the moves to the win. Misère: 0 for a win, 1 for a
     /// draw. Ultimate: 0, a win in two moves.
     let grade: Int
-    /// The Glicko-2 rating of the puzzles: a player of equal rating finds the move in half of the cases.
+    /// The Glicko-2 rating of each puzzle of this kind: a player of equal rating finds the right move in half of these puzzles.
     package let rating: Double
 
     /// All kinds. The ratings were fitted by maximum likelihood to the chances with which the levels 1–5 find the right move, over 300

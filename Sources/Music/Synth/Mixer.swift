@@ -18,8 +18,8 @@ struct Mixer: ~Copyable {
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
   private let previews: Nodes<ToneGenerator>
-  /// Frames until each key of the grand is released; negative after the release. A pitch has one entry for the left voice and one for the
-  /// right, which use different channels of the grand.
+  /// Frames until each key of the sampled grand is released; negative after the release. Each bus has 256 entries, by pitch: 128 for the
+  /// notes that are panned to the right or the middle, then 128 for those panned to the left, which use another MIDI channel of the grand.
   private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
   /// The three tones of the bed (the drone's sustained tone); small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>

@@ -162,7 +162,8 @@ extension Conductor {
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
     if !isHalf { events += moveBed(to: plan.root, at: moment) }
     if isLast, !isHalf {
-      // Release the low tonic in time for `fade`, whatever `drone.seconds` is: a held key keeps its damper off.
+      // The string of a held key sounds on after the pedal is up. Rendered music raises the pedal from 2 to 5 seconds after the last bar
+      // (`fade(at:)`), so the bass notes of this bar are released at most 3 seconds after it, even if `drone.seconds` is longer.
       for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
         let most = Int32(clamping: (written.end + .seconds(3) - events[index].frame).rawValue)
         events[index].duration = min(events[index].duration, most)

@@ -1,7 +1,8 @@
 import Base
 import ScoreModel
 
-/// Counts how often each bar of a piece was echoed with the same pairs in the same octave.
+/// Counts how often each bar of a piece was echoed. Echoes of a bar that repeat another number of its pairs, or move them by other
+/// octaves, are counted apart. Also remembers which bars a stroke of the low tonic has recalled.
 struct EchoMemory: Sendable {
   private var told: [Int: Int] = [:]
 

@@ -9,7 +9,8 @@ struct PendingSigns: Sendable {
     var voice: Voice
   }
 
-  /// The parts of the last event's bar that the next bar needs.
+  /// The last event's bar, as far as `collectCutSigns` needs it at the next event: it shows which signs and whether the long note of
+  /// this bar a cut kept from being heard.
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]
