@@ -85,8 +85,7 @@ package struct ClientModel: Sendable {
   private var followID: String?
   private var isFollowPostponed = false
 
-  /// Makes a model. It draws random names for commands that may have to be sent again: the `mid` of a command to a match, the `key` of a
-  /// `seek` or `create`, the `secret` of a `host`. They come from the system's generator, or in tests from `seed`.
+  /// Makes a model. The `mid`, `key` or `secret` by which the server recognises a repeated command is random, or in tests from `seed`.
   package init(_ identity: Identity, seed: UInt64? = nil) {
     self.identity = identity
     random = Entropy(seed: seed)

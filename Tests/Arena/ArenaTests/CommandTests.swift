@@ -388,8 +388,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Cuts the file of games in half and resumes with two threads. The files of music must equal those of the first run, and older files
-      // of music that the resumed run does not write must be gone.
+      // After the file of games was cut in half, a resumed run must write the same music again, and delete all other files of music.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
