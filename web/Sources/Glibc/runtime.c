@@ -11,10 +11,14 @@ const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
   return end == text ? (const char *)0 : end;
 }
 
-// Seeds the hashing of sets and dictionaries. The bytes are the same in each run, as no code relies on the order of a set. Where chance
-// matters, the program gets random numbers from the page.
+int getentropy(void *, size_t);
+
+// The source of Swift's `SystemRandomNumberGenerator` and of the seeds of sets and dictionaries: the browser's secure generator. The sound
+// module has none, and needs no chance: there the bytes are the same in each run.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
+  // `getentropy` gives at most 256 bytes.
+  if (count <= 256 && getentropy(buffer, count) == 0) return;
   for (size_t i = 0; i < count; i++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     ((uint8_t *)buffer)[i] = (uint8_t)(state >> 56);
