@@ -17,6 +17,8 @@ struct BatchReadSet {
   /// `tournaments`: those in which a game begins. `entrants`: the players whose tournament game begins or ends.
   var tournaments: Set<String> = []
   var entrants: Set<EntrantKey> = []
+  /// Whether to read the database's clock: for the tickets' order, or to see whether the tournaments run.
+  var readsClock: Bool { !wishes.isEmpty || !tournaments.isEmpty }
 
   init(_ wanted: [(ticket: TicketRecord, rated: Bool)]) {
     wishes = wanted.map(\.ticket)
@@ -50,10 +52,7 @@ struct BatchReadSet {
   }
 
   private static let lockAccounts = PGStatement(
-    """
-    SELECT id, rating, deviation, volatility, \(PostgresRows.now) FROM account WHERE id = ANY($1::bigint[])
-    ORDER BY id FOR UPDATE
-    """)
+    "SELECT id, rating, deviation, volatility FROM account WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE")
   private static let lockMatches = PGStatement(
     "SELECT id, seq, nodes FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE")
   // READ COMMITTED takes a new snapshot per statement: read unlocked tables after the locks are held.
@@ -96,10 +95,9 @@ struct BatchReadSet {
     }
     if !keys.isEmpty { calls.append(BatchReadSet.keys(.ints(keys.map(\.account)), .texts(keys.map(\.key)))) }
     if !codes.isEmpty { calls.append(BatchReadSet.rooms(.texts(Array(codes)))) }
-    if !tournaments.isEmpty {
-      // The clock is read when the lock is held: the organiser may end the tournament while this batch waits for the lock.
-      calls += [PostgresStore.lockTournaments(.texts(tournaments.sorted())), PostgresPool.Transaction.now()]
-    }
+    if !tournaments.isEmpty { calls.append(PostgresStore.lockTournaments(.texts(tournaments.sorted()))) }
+    // The clock is read when the locks are held: the organiser may end a tournament while this batch waits for its lock.
+    if readsClock { calls.append(PostgresPool.Transaction.now()) }
     if !entrants.isEmpty {
       let all = entrants.sorted { ($0.code, $0.account) < ($1.code, $1.account) }
       calls.append(PostgresStore.lockEntrants(.texts(all.map(\.code)), .ints(all.map(\.account))))

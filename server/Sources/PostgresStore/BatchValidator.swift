@@ -22,8 +22,6 @@ struct BatchValidator: QueueRows {
   }
 
   private struct Account {
-    /// The time at which the account was locked, in milliseconds since 1970 on the database's clock.
-    var now: Int64
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
@@ -42,7 +40,7 @@ struct BatchValidator: QueueRows {
   private var uses: [Key: (purpose: String, m: MatchID)] = [:]
   private var rooms: [String: MatchID] = [:]
   private var tournaments: [String: TournamentRecord] = [:]
-  /// The time at which the tournaments were locked, in milliseconds since 1970 on the database's clock.
+  /// The time at which the rows were locked, in milliseconds since 1970 on the database's clock; `nil` if the batch needs no time.
   private var clock: Int64?
   private var entrants: [EntrantKey: Entrant] = [:]
 
@@ -58,10 +56,8 @@ struct BatchValidator: QueueRows {
     var answers = found.map(\.rows)[...]
     if !needs.accounts.isEmpty {
       for row in answers.removeFirst() {
-        guard let id = row[0].int, let rating = BatchValidator.rating(row[1...3]), let now = row[4].int else {
-          continue
-        }
-        accounts[id] = Account(now: now, ratings: [.classic: rating])
+        guard let id = row[0].int, let rating = BatchValidator.rating(row[1...3]) else { continue }
+        accounts[id] = Account(ratings: [.classic: rating])
       }
     }
     if !needs.matches.isEmpty {
@@ -99,8 +95,8 @@ struct BatchValidator: QueueRows {
         guard let record = row[0].text.flatMap(TournamentRecord.init(stored:)) else { continue }
         tournaments[record.code] = record
       }
-      clock = answers.removeFirst().first?.first?.int
     }
+    if needs.readsClock { clock = answers.removeFirst().first?.first?.int }
     if !needs.entrants.isEmpty {
       for row in answers.removeFirst() {
         guard let code = row[0].text, let entrant = row[1].text.flatMap(Entrant.init(stored:)) else { continue }
@@ -163,8 +159,8 @@ struct BatchValidator: QueueRows {
   // MARK: the queue
 
   func now() throws(StoreError) -> Int64 {
-    guard let now = clock ?? accounts.values.first?.now else { throw .failed("the database has no clock") }
-    return now
+    guard let clock else { throw .failed("the database has no clock") }
+    return clock
   }
 
   func hasAccount(_ id: Int64) -> Bool { accounts[id] != nil }
