@@ -79,7 +79,8 @@ extension ClientModel {
   /// for (at most an hour). A random part keeps the clients of a restarted server from reconnecting at the same time. `chance(n)` returns a
   /// random number below n.
   package static func pause(
-    after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int, chance: (Int) -> Int
+    after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int,
+    chance: (Int) -> Int = { Int.random(in: 0..<$0) }
   ) -> Int {
     let half = min(longest, first << min(tries, 5)) / 2
     return max(min(asked, 3_600_000), half) + chance(half + 1)

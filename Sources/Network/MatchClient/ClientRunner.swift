@@ -195,11 +195,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private func scheduleRetry() {
     current = (current + 1) % nodes.count
     let round = tries / nodes.count
-    let chance: (Int) -> Int = { Int.random(in: 0..<$0) }
     let wait =
       hasSeveral
-      ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0, chance: chance)
-      : ClientModel.pause(after: round, asked: model.retry ?? 0, chance: chance)
+      ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0)
+      : ClientModel.pause(after: round, asked: model.retry ?? 0)
     tries += 1
     report(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))
     lastProblem = nil

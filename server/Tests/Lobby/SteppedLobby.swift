@@ -73,7 +73,7 @@ struct SteppedLobby {
     (self.store, self.clock) = (store, clock)
     wallAhead = wall - now
     lobby = Lobby(
-      configuration, node: node, random: .seeded(SplitMix64(seed: seed)), now: Moment(monotonic: now, wall: wall))
+      configuration, node: node, random: Entropy(seed: seed), now: Moment(monotonic: now, wall: wall))
     setClock()
     step(.tick)
     try #require(lobby.isReady, "a lobby is ready when its store has answered")

@@ -22,7 +22,7 @@ extension Simulation {
     // Each computer's monotonic clock has its own start, and its wall clock is slightly off.
     nodes[i].monotonicAhead = Int64(random.below(1_000_000))
     nodes[i].wallAhead = Int64(random.below(400)) - 200
-    let random = Entropy.seeded(SplitMix64(seed: self.random.next()))
+    let random = Entropy(seed: self.random.next())
     var configuration = options.lobby
     configuration.address = "n\(i):1"
     nodes[i].lobby = Lobby(configuration, node: nodes[i].name, random: random, now: moment(i))

@@ -97,7 +97,7 @@ final class WebConnection {
       isWanted = false
       return inbox.append((.status(.failed(failure)), nil))
     }
-    let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0, chance: { Int.random(in: 0..<$0) })
+    let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0)
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
     let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.host)))
