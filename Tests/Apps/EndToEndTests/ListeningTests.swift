@@ -68,8 +68,8 @@ struct ListeningTests {
     let start = Int(bar.start.rawValue)
     let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
     // On Space at 13 s the window first silences the earlier sound, then starts the replay, up to a second late (50 windows of 20 ms).
-    let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope.prefix(600))
-    let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope.prefix(550))
+    let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope().prefix(600))
+    let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope().prefix(550))
     let (correlation, lag) = Recording.match(written, played, lags: 0...50)
     #expect(correlation > 0.9, "correlation \(correlation) at \(lag * 20) ms")
     print("replay against offline: correlation \(correlation) at \(lag * 20) ms")

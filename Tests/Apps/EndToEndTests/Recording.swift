@@ -80,11 +80,8 @@ struct Recording {
     return 20 * log10(max(differences[differences.count - 1], 1e-12) / level)
   }
 
-  /// The loudness over time: root mean square of 20 ms windows.
-  var envelope: [Double] { envelope(from: 0) }
-
-  /// The loudness over time from a frame on.
-  func envelope(from first: Int) -> [Double] {
+  /// The loudness over time from a frame on: root mean square of 20 ms windows.
+  func envelope(from first: Int = 0) -> [Double] {
     stride(from: first, to: frames - 960, by: 960).map { start in
       let sum = (start * 2..<(start + 960) * 2).reduce(0.0) { $0 + Double(samples[$1]) * Double(samples[$1]) }
       return (sum / 1_920).squareRoot()

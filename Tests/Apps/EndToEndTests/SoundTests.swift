@@ -101,7 +101,7 @@ struct SoundTests {
     let error = Recording(zip(heard.samples, rendered.samples).map { $0 - $1 })
     let difference = rendered.level - error.level
     #expect(difference > 30, "live and offline differ at \(difference) dB")
-    let (correlation, lag) = Recording.match(rendered.envelope, heard.envelope, lags: -10...10)
+    let (correlation, lag) = Recording.match(rendered.envelope(), heard.envelope(), lags: -10...10)
     #expect(correlation > 0.99 && lag == 0, "correlation \(correlation) at \(lag * 20) ms")
     print("real time against offline: \(difference) dB; envelope correlation \(correlation)")
     print(try String(contentsOf: log, encoding: .utf8))
@@ -133,11 +133,11 @@ struct SoundTests {
     let rendered = try Recording(rendering: record, frames: count)
     // The recorder started before the program, at an unknown time: finds the lag at which both envelopes agree best, to the window
     // of 20 ms and then to the millisecond. Half a window would cost 0.05 of the correlation.
-    let coarse = Recording.match(rendered.envelope, heard.envelope, lags: -50...1_000).lag
+    let written = rendered.envelope()
+    let coarse = Recording.match(written, heard.envelope(), lags: -50...1_000).lag
     let (correlation, milliseconds) =
       (0..<20).map { offset in
-        let match = Recording.match(
-          rendered.envelope, heard.envelope(from: offset * 48), lags: coarse - 1...coarse + 1)
+        let match = Recording.match(written, heard.envelope(from: offset * 48), lags: coarse - 1...coarse + 1)
         return (match.correlation, match.lag * 20 + offset)
       }.max { $0.0 < $1.0 } ?? (0, 0)
     #expect(correlation > 0.98, "correlation \(correlation) at \(milliseconds) ms")
