@@ -248,12 +248,12 @@ extension ScoreRules {
     public var growth = 25
     /// The most pairs of an echo: the last pairs of the bar that the echo repeats.
     public var most = 4
-    /// Seconds without an event (from the end of the last bar) after which echoes have at most three pairs and are softer.
+    /// When the last bar ended this many seconds ago and no event came, echoes become softer and have at most three pairs.
     public var thin = 30.0
-    /// Seconds without an event (from the end of the last bar) after which there are no more echoes. Instead each stroke of the low tonic
-    /// also plays the first and last pair of an earlier event's bar, softer each time.
+    /// When the last bar ended this many seconds ago and no event came, echoes stop. From then on each stroke of the low tonic also recalls
+    /// an earlier event: it plays the first and the last pair of that event's bar. Each stroke is softer than the one before.
     public var sparse = 120.0
-    /// Seconds without an event (from the end of the last bar) after which neither echoes nor strokes of the low tonic follow.
+    /// When the last bar ended this many seconds ago and no event came, both echoes and strokes of the low tonic stop.
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)

@@ -32,7 +32,7 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
-      // A table that was final stays so: the store says it of a table that is read a second after the end.
+      // The answer to the organiser's end already has every game, but a table that is read less than a second later does not say so.
       let wasClosed = known?.isClosed == true
       known = found
       if wasClosed { known?.isClosed = true }
