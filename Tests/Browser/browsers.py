@@ -1,5 +1,6 @@
 """Drives Chromium through its DevTools protocol and Firefox through WebDriver BiDi: headless, each with its own profile."""
 import base64
+import contextlib
 import copy
 import json
 import os
@@ -195,7 +196,14 @@ class Browser:
 
     def until(self, expression, seconds=PATIENCE):
         """Polls an expression until it is true."""
-        return wait(lambda: f"{expression} in {self.name}; {self.complaints[-3:]}", lambda: self.run(expression), seconds)
+        return wait(lambda: f"{expression} in {self.name}; {self.state()}", lambda: self.run(expression), seconds)
+
+    def state(self):
+        """The page's address, message and last spoken lines, and its last errors, for the report of a failure."""
+        seen = "[location.hash, document.readyState, document.getElementById('message')?.innerText, ...(globalThis.heard ?? []).slice(-4)]"
+        with contextlib.suppress(Fault):
+            return f"{self.run(seen)} {self.complaints[-3:]}"
+        return f"the page does not answer {self.complaints[-3:]}"
 
     def click(self, x, y, isPressed=True):
         """Clicks at a place of the page, or only moves the mouse there."""

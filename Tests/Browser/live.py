@@ -56,7 +56,7 @@ def again(player):
             return page.run(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CONTROL}.length > 2")
         return False
 
-    wait("the page to be loaded again", is_back)
+    wait(lambda: f"the page to be loaded again; {page.state()}", is_back)
 
 
 def shows(players, cells):

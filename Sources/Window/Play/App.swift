@@ -194,9 +194,10 @@ package final class App: PlatformGame {
     }
   }
 
-  /// The number of presses of the browser's *Back* that stay in Alina: one for each page above the board, and in a live match one more,
-  /// which asks before the match is left.
-  package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
+  /// The number of presses of the browser's *Back* that stay in Alina: one for each page above the board, and in a match one more, which
+  /// asks before the match is left. The number does not depend on the connection: if the page changed its history when a connection is
+  /// lost, the browser would cancel a reload that the player has just begun.
+  package var stepsBack: Int { screen.depth + (state.isPlaying ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
 

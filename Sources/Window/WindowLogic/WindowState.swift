@@ -145,7 +145,7 @@ package struct WindowState: Sendable {
   package var offered: GameSetup { mode == .local && today == nil && puzzleRun == nil ? setup : local.home }
 
   /// Whether this player is in an unfinished match.
-  var isPlaying: Bool { onlineMatch?.isPlaying == true }
+  package var isPlaying: Bool { onlineMatch?.isPlaying == true }
 
   /// Whether this player is in an unfinished match and connected, so that no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }

@@ -333,7 +333,7 @@ struct TableTests {
     #expect(window.state.mode == .local && window.state.setup.x == .human)
   }
 
-  @Test("the browser's Back leaves a running match only after a confirmation, and other pages at once")
+  @Test("the browser's Back leaves a connected match only after a confirmation, else the page at once")
   func leaving() {
     var window = TestWindow()
     #expect(window.want(.leavePage) == [.quit])
@@ -342,6 +342,9 @@ struct TableTests {
     window.start()
     #expect(TestWindow.words(window.want(.leavePage)).count == 1)
     #expect(window.want(.leavePage) == [.say(nil), .quit], "the question goes with its answer")
+    window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
+    #expect(window.want(.leavePage) == [.quit])
+    #expect(window.state.isPlaying, "the page keeps its step in the browser's history while the connection is lost")
   }
 
   @Test("chat is shown once the server accepts it")
