@@ -222,8 +222,8 @@ def next_move(ann, ben):
         player.until_cell("b2", "X")
         player.page.run("heard.splice(0)")
         player.page.key("t")
-    # The page answers the key with whose move it is. The sentence about the move before, which begins otherwise, may come in between.
-    is_ann = ann.page.until("heard.find(line => /^(Your move|Waiting)/.test(line))").startswith("Your move")
+    # The page answers the key with whose move it is, perhaps in one line with the sentence about the move before.
+    is_ann = ann.page.until("heard.join().match(/Your move|Waiting/g)?.at(-1)") == "Your move"
     o, x = (ann, ben) if is_ann else (ben, ann)
     x.press("c3")
     x.hears("Your next move: c3")
