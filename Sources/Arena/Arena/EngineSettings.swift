@@ -131,6 +131,8 @@ package struct TimeLimit: Sendable, Hashable {
   package var clock = 0
   /// Milliseconds added after each move.
   package var increment = 0
+  /// The moves of a side that the clock's time is for, cutechess-cli's MOVES in `MOVES/TIME`; 0 for all moves of the game. Only checked.
+  private var period = 0
   /// The maximum number of nodes (positions searched) for each move (`go nodes`); 0 for no limit.
   package var nodes = 0
   /// Milliseconds by which a move may exceed the limit before the game is lost.
@@ -152,7 +154,7 @@ package struct TimeLimit: Sendable, Hashable {
   private static let limit = 3_600_000.0
 
   /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or
-  /// M:SS, with an increment after a +).
+  /// M:SS, perhaps with MOVES/ before and an increment after a +).
   package mutating func apply(_ name: String, _ text: String) throws(ArenaError) {
     func number(_ text: Substring, _ range: ClosedRange<Double>, _ allowed: String) throws(ArenaError) -> Int {
       guard let value = Double(text), range.contains(value) else { throw ArenaError("\(name) '\(text)': \(allowed)") }
@@ -168,16 +170,23 @@ package struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      // In cutechess-cli's `MOVES/TIME`, TIME is for MOVES moves of a side. Drop a MOVES that covers the whole game: 0 (all moves),
-      // or at least 5, the most moves of a side.
-      let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
-      let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
+      let moves = text.prefixMatch(of: /([0-9]{1,4})\//)
+      let parts = text.dropFirst(moves?.0.count ?? 0).split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
       }
       guard (1...2).contains(parts.count), parts[0] >= 0.001, parts.allSatisfy({ (0...3600).contains($0) }) else {
         throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, 0.001–3600 and 0–3600; minutes as 1:30")
       }
       (moveTime, clock, increment) = (0, Int(parts[0] * 1000), parts.count > 1 ? Int(parts[1] * 1000) : 0)
+      period = moves.flatMap { Int($0.1) } ?? 0
+    }
+  }
+
+  /// Refuses a clock that would get its time again before the longest game of a variant is over.
+  func validate(for variant: Variant) throws(ArenaError) {
+    let most = (variant.plyLimit + 1) / 2
+    guard period == 0 || period >= most else {
+      throw ArenaError("tc \(period)/…: a side makes up to \(most) moves, and a clock is for a whole game: 0/… or \(most)/…")
     }
   }
 

@@ -148,6 +148,7 @@ package struct RunConfiguration: Sendable, Hashable {
         "--games \(games): an even number 2–\(RunConfiguration.gameLimit), since seats are swapped in pairs")
     }
     for entrant in entrants where !entrant.spec.plays(variant) { throw entrant.spec.refusal(in: variant) }
+    for limit in [time] + entrants.compactMap(\.engine.time) { try limit.validate(for: variant) }
     guard adjudication.ending == .rules || !variant.isOneBoard else {
       throw ArenaError("--ending \(adjudication.ending.rawValue): only ultimate has boards to count")
     }

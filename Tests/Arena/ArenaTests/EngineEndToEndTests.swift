@@ -207,7 +207,7 @@ import TicTacToe
   }
 
   @Test(arguments: [
-    ["name=x"], ["cmd=x", "proto=xboard"], ["cmd=x", "tc=4/60"], ["cmd=x", "hash=3"], ["cmd"], ["conf=nobody"],
+    ["name=x"], ["cmd=x", "proto=xboard"], ["cmd=x", "tc=4/x"], ["cmd=x", "hash=3"], ["cmd"], ["conf=nobody"],
     ["cmd=x", "option.A=b\nquit"], ["cmd=x", "tc=0.0001"], ["cmd=x", "tc=1:x"], ["cmd=x", "option.=5"],
     ["cmd=x", "env.=5"],
   ])

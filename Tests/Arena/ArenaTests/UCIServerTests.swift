@@ -108,6 +108,18 @@ import TicTacToe
     #expect(lines == ["info string variant 'tictactoe' is not played, only \(Variant.ultimate.uciName)"])
   }
 
+  @Test func `the option Player takes each player that can be an engine, with a game that this player plays`() throws {
+    var server = try UCIServer(PlayerSpec("random"), seed: 1)
+    for (player, lines) in [
+      ("mcts:30", []), ("search:10", []), ("levels:1", []), ("nobody", nil), ("menace", nil),
+    ] as [(String, [String]?)] {
+      guard case .reply(let told) = server.handle("setoption name Player value \(player)") else { return }
+      #expect(lines.map { told == $0 } ?? (told.count == 1 && told[0].contains("'\(player)'")), "\(told)")
+      #expect(server.spec.plays(server.variantPosition?.variant ?? .classic), "\(player)")
+      #expect(UCIServerTests.searched(&server, "go").last?.hasPrefix("bestmove ") == true, "\(player)")
+    }
+  }
+
   @Test func `a level of Ultimate without search reports no score`() throws {
     var server = try UCIServerTests.server("levels:1", .ultimate, "e5 d4")
     let lines = UCIServerTests.searched(&server, "go")

@@ -85,6 +85,23 @@ import TicTacToe
     #expect(output.err.split(separator: "\n").count == 1 && output.out.isEmpty)
   }
 
+  @Test(arguments: [(Variant.classic, 5), (.misere, 5), (.infinite, 50), (.ultimate, 41)])
+  func `a clock for fewer moves than a side may make is refused, as its time would not be given again`(
+    variant: Variant, most: Int
+  ) throws {
+    var run = try VariantRunEndToEndTests.match("random", "random", variant)
+    for period in [0, most, 99] {
+      try run.time.apply("tc", "\(period)/60+1")
+      try run.validate()
+      #expect(run.time.clock == 60_000 && run.time.increment == 1000)
+    }
+    try run.time.apply("tc", "\(most - 1)/60")
+    #expect(throws: ArenaError.self) { try run.validate() }
+    run.time = TimeLimit()
+    run.entrants[0] = try EngineSettings.entrant(["cmd=x", "tc=\(most - 1)/60"], each: [], default: run.time)
+    #expect(throws: ArenaError.self) { try run.validate() }
+  }
+
   @Test func `a run refuses openings of another variant, and starts every game with one of its own variant`() throws {
     try Support.withFolder { folder in
       let openings = "b2 a1\nfen a3b2/c3 o 3 moves a1\na3b2/c3 o 3  # as EPD\n"

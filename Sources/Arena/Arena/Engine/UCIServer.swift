@@ -99,15 +99,16 @@ package struct UCIServer {
   package init(_ spec: PlayerSpec, seed: UInt64) throws(ArenaError) {
     (self.spec, self.seed) = (spec, seed)
     generator = SplitMix64(seed: seed, index: 0)
-    memoryless = try UCIServer.memoryless(spec)
-    if !spec.plays(.classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
+    try use(spec)
   }
 
-  /// The player if it is a memoryless player of Classic; `nil` for a searching player. Throws for a player that is neither.
-  private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
-    let player = try spec.memoryless(in: .classic, freezing: true)
-    guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
-    return player
+  /// Plays as `player` from now on, and begins another game if the player does not play the chosen one. Throws and changes nothing for a
+  /// player that cannot be an engine.
+  private mutating func use(_ player: PlayerSpec) throws(ArenaError) {
+    let chosen = try player.memoryless(in: .classic, freezing: true)
+    guard chosen != nil || player.budget != nil else { throw ArenaError("player '\(player.text)' cannot be an engine") }
+    (spec, memoryless, tree) = (player, chosen, nil)
+    if !spec.plays(variantPosition?.variant ?? .classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
   }
 
   package mutating func handle(_ line: String) -> Action {
@@ -176,10 +177,7 @@ package struct UCIServer {
       seed = number
       generator = SplitMix64(seed: seed, index: games)
     case "Player":
-      guard let chosen = try? PlayerSpec(value), let player = try? UCIServer.memoryless(chosen) else {
-        return ["info string player '\(value)' is unknown"]
-      }
-      (spec, memoryless) = (chosen, player)
+      do { try use(PlayerSpec(value)) } catch { return ["info string \(error)"] }
     case "Hash":
       guard let number = Int(value), (1...UCIServer.hashLimit).contains(number) else {
         return ["info string Hash '\(value)': 1–\(UCIServer.hashLimit) megabytes"]
