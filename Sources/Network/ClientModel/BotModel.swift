@@ -31,7 +31,7 @@ package struct BotModel: Sendable {
     var answered = -1
     /// The time, in milliseconds, at which a refused move or resignation is tried again.
     var retryAt: Int64 = 0
-    /// The number of refused moves and resignations whose cause waiting does not remove.
+    /// The number of moves and resignations refused for a reason that does not pass (not `ErrorCode.isPassing`). The third stops the bot.
     var refusals = 0
     var isReported = false
   }
@@ -43,7 +43,7 @@ package struct BotModel: Sendable {
   private let tournament: String?
   private var view: TournamentView?
   private var isSeeking = false
-  /// The time from which the bot may seek again after a refusal, and the pause after the next refusal, both in milliseconds.
+  /// The time at which the bot may next ask for a game, and the pause after the next refused seek, both in milliseconds.
   private var (retryAt, pause): (Int64, Int64) = (0, BotModel.firstPause)
   private var plays: [MatchID: Play] = [:]
   private var offers: [MatchID] = []
@@ -70,8 +70,8 @@ package struct BotModel: Sendable {
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
     case .tournament(let view): self.view = view
-    // The code `over` means that the tournament has ended or the bot is paused. Try again later: a notice then shows which of the two is
-    // true.
+    // The code `over` has two causes here: the tournament has ended, or the bot is paused. Try again after `firstPause`: by then a notice
+    // shows which cause it was.
     case .refused(.over, _, .seek?) where tournament != nil, .refused(.over, _, .tournament?) where view?.mine != nil:
       (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:
@@ -111,7 +111,7 @@ package struct BotModel: Sendable {
       if view.state.phase == .over {
         if !play.isReported {
           actions.append(.report(m))
-          // Count the game before the bot seeks again: otherwise, after its last game, it would find an opponent and not play.
+          // Count the game before `remaining` is checked below. Otherwise the bot would seek an opponent after its last game, and not play.
           if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
         }
         play.isReported = true

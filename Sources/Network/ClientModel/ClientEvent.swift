@@ -48,7 +48,7 @@ package enum ClientFailure: Error, Sendable, Hashable {
 
 /// The reason there is no secure connection.
 package enum TLSProblem: Sendable, Hashable {
-  /// The server has no certificate, or one that no authority signed although an authority had signed the server's earlier certificate.
+  /// The server has no certificate. Or no authority signed its certificate, although one had signed that of an earlier connection.
   case untrusted
   /// The TLS handshake failed, usually because the other end does not speak TLS.
   case absent
@@ -69,7 +69,7 @@ package enum TLSProblem: Sendable, Hashable {
 package enum ConnectionProblem: Sendable, Hashable {
   /// Nothing answers at the address `HOST:PORT`.
   case unreachable(String)
-  /// No line came from the server for 24 s; with several nodes, for 2.5 s or less.
+  /// No line came from the server for 24 s. If there are several nodes: none for 2.5 s, or no greeting within 1.5 s.
   case silent
   /// A plain connection ended before the server sent anything. A server that expects TLS ends plain connections in this way.
   case wordless
@@ -111,7 +111,7 @@ package enum ClientEvent: Sendable, Hashable {
   case paired(MatchID, Player)
   /// The player's room waits for another player, who needs the code. The code expires after `expiresIn` ms.
   case room(MatchID, code: String, expiresIn: Int)
-  /// The whole state of a match: at the first contact, after a reconnect, or because events were missing.
+  /// The client has received the whole state of a match: the first one, or after a reconnect, with a refusal, or after missed events.
   case state(MatchID)
   /// The next event of a match. The match's view contains it already.
   case event(MatchID, seq: Int, MatchEvent)

@@ -70,8 +70,8 @@ package struct ClientModel: Sendable {
   private var syncing: [MatchID: String] = [:]
   /// The matches of which the server has sent events or the state on this connection.
   private var received: Set<MatchID> = []
-  /// The matches whose state a busy server refused to send. `isUnseekPostponed`: a busy server refused to end the seek. The client repeats
-  /// these requests when the server sends its next `ping`.
+  /// The matches whose state a busy server refused to send; `isUnseekPostponed`: a busy server refused to end the seek. When the server
+  /// sends its next `ping`, the client asks again for the states and for the end of the seek.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
@@ -186,7 +186,7 @@ package struct ClientModel: Sendable {
       take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
-      // The client's own chat is shown only once the server has accepted it.
+      // The server sends a chat line to everybody except its sender. So show the player's own line when the server has accepted it.
       let me = welcome?.you.name ?? ""
       switch takeAnswered(parsed.re) {
       case .say(let m?, let text): emit(.chat(m, from: me, text: text, emote: nil), &out)
@@ -281,7 +281,7 @@ package struct ClientModel: Sendable {
     if welcome.you.guest {
       // Keep the name: if the guest account expires, the client asks for a new one with the same name.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
-      // Replace only a guest's token. The server has refused the token of the registered account, but may accept it again later.
+      // A new token is that of a new guest. Keep a registered account's token: the server has refused it, but may accept it again later.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
         (identity.token, identity.account, isTokenRefused) = (token, nil, false)
       }

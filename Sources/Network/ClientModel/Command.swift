@@ -75,9 +75,9 @@ extension ClientModel {
     }
   }
 
-  /// The milliseconds to wait before the next try. The pause grows with each try. It is at least `asked`, the pause that the server asked
-  /// for (at most an hour). A random part keeps the clients of a restarted server from reconnecting at the same time. `chance(n)` returns a
-  /// random number below n.
+  /// The milliseconds to wait before the client connects again. The pause grows with each try. It is at least `asked`, the pause that the
+  /// server asked for (at most an hour). A random part keeps the clients of a restarted server from reconnecting at the same time.
+  /// `chance(n)` returns a random number below n.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int,
     chance: (Int) -> Int = { Int.random(in: 0..<$0) }

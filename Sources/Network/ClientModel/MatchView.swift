@@ -39,7 +39,8 @@ package struct MatchView: Sendable, Hashable {
   /// Milliseconds that a side has left at the time `now` of the clock `MatchClient.now`; `nil` in an untimed match.
   package func remaining(_ side: Player, at now: Int64) -> Int? {
     guard let clocks = state.clocks else { return nil }
-    // The clocks stand still until both sides have moved; the limit for a first move is separate (`Limits.firstMove`).
+    // Only the clock of the side to move runs. It does not run for a side's first move, which has a limit of its own (`Limits.firstMove`),
+    // or while the player's move is on its way to the server.
     guard state.phase == .live, side == position.turn, state.bothMoved, pending == nil, let left else {
       return clocks[side]
     }

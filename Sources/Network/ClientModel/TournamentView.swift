@@ -39,7 +39,7 @@ package struct TournamentView: Sendable, Hashable {
   /// Whether the player may be paired now.
   package var mayPlay: Bool { notice.phase == .running && mine?.status == .playing }
 
-  /// Milliseconds until the start or the end, at the time `now` of the clock `MatchClient.now`.
+  /// Milliseconds until the tournament starts or, if it has started, until it ends, at the time `now` of the clock `MatchClient.now`.
   package func remaining(at now: Int64) -> Int? {
     notice.remaining.map { Int(clamping: max(0, Int64($0) - (now - noticedAt))) }
   }

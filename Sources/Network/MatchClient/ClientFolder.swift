@@ -18,11 +18,11 @@ final class ClientFolder: Sendable {
   private let lock = Mutex(())
   /// The open lock file, or -1 if there is none.
   private let sessionLock: Int32
-  /// Whether another program of this user uses the session and holds the lock. The server allows one connection for a session: two windows
-  /// with one session would end each other's connection in turn. So the second window logs in as a new guest and stores no tokens.
+  /// Whether another program of this user holds the lock, and so the saved session. The server allows one connection for a session: two
+  /// windows with one session would end each other's connection in turn. So the second window logs in as a new guest and stores no tokens.
   private let isTaken: Bool
 
-  /// Opens the stored data about one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.
+  /// Opens the stored data about one server. An unprotected connection (`isExposed`), which others can read, has its own file of tokens.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
     self.folder = folder
     server = "\(host):\(port)"
@@ -47,7 +47,7 @@ final class ClientFolder: Sendable {
     return try? JSONDecoder().decode(Credentials.self, from: data)
   }
 
-  /// Saves the tokens for this server in a file with mode 0600; false if that failed.
+  /// Saves this server's tokens in a file with mode 0600; false if that failed. If another program has the session: true, without saving.
   func save(_ credentials: Credentials) -> Bool {
     lock.withLock { _ in
       guard !isTaken, let data = try? JSONEncoder().encode(credentials) else { return isTaken }
@@ -55,7 +55,7 @@ final class ClientFolder: Sendable {
     }
   }
 
-  /// The pinned fingerprint, if no authority had signed this server's certificate at the first connection.
+  /// The pinned fingerprint: that of the server's certificate at the first connection, if no authority had signed this certificate.
   var pin: String? {
     get { entry.flatMap { $0 == "verified" ? nil : $0 } }
     set { if let newValue, newValue != entry { entry = newValue } }

@@ -7,7 +7,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// The longest pause in milliseconds between two tries if there are several nodes. The pause is short because the next node can probably
   /// be reached.
   private static let longestPauseOfMany = 600
-  /// If there are several nodes: milliseconds of silence after which the client pings the node, and after which it tries the next node.
+  /// If there are several nodes: the client pings a node that has sent no line for `askNode` ms, and after `leaveNode` ms tries the next.
   private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)
   /// If there are several nodes: milliseconds within which a node must send its greeting. A connection alone does not show that the node
   /// runs: the kernel of its computer accepts connections for a stopped process, too.
@@ -41,7 +41,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     nodes = [configuration.server.first]
     for other in configuration.server.others where !nodes.contains(other) { nodes.append(other) }
     var identity = configuration.identity
-    // Tokens are sent over protected connections only. A token received over a plain connection is kept in a separate file.
+    // Send tokens over protected connections only. Keep a token that was received over an unprotected connection in a separate file.
     let first = configuration.server.first
     let mayUseToken = configuration.protects(first)
     folder = configuration.folder.map {

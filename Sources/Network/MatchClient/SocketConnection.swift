@@ -53,7 +53,7 @@ final class SocketConnection {
   func connect(to node: ServerAddress.Node, within timeout: Int64, handshake: Int64) {
     deadline = loop.after(timeout) {
       guard self.socket != nil else { return self.end(.unreachable) }
-      // Limit the handshake: the kernel accepts a connection to a stopped process, which never answers.
+      // After the connection limit the handshake, too: the kernel accepts connections for a stopped process, which then never answers.
       self.deadline = self.loop.after(handshake) { self.end(.unreachable) }
     }
     loop.lookUp(node) { addresses in
@@ -151,7 +151,7 @@ final class SocketConnection {
     if isTakingLeave, waiting.isEmpty { shutdown(socket.descriptor, Int32(SHUT_WR)) }
   }
 
-  /// Shuts the socket down in both directions. Bytes that have arrived are still read before the end is reported.
+  /// Shuts the socket down in both directions. The owner is told of the end once the bytes that have already arrived are read.
   private func breakOff() {
     waiting = []
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }

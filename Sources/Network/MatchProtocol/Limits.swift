@@ -1,4 +1,4 @@
-/// The limits on which both ends of the wire agree. They bound the memory and the time that a peer can take from the other end.
+/// The limits on which both ends of the wire agree. They bound the memory and the time that one end can cost the other.
 package enum Limits {
   /// The most bytes of one line from a client, without its line end; the longest legal line (`hello` with two tokens) has 400.
   package static let lineIn = 4096
@@ -23,7 +23,7 @@ package enum Limits {
   package static let code = 6
   /// The most rows of a page; 50 rows take about 8 KiB, half of `lineOut`.
   package static let page = 50
-  /// The most events of one export: the 500 longest possible events take half of the bytes that a connection may leave unread.
+  /// The most events of one export: the 500 longest possible events take half of the 256 KiB that may wait for a client that reads slowly.
   package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000

@@ -20,7 +20,7 @@ package struct MatchEvent: Sendable, Hashable {
     case agreement
     /// A side was away too long. The other side claimed the win, or the server gave it the win.
     case gone
-    /// The match does not count: a side asked to abort it, a first move or a confirmation was missing, or both sides were away.
+    /// The match does not count: a side asked to abort it, a first move or a confirmation did not come in time, or both sides were away.
     case aborted
   }
 
@@ -37,8 +37,8 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players have joined. Only older servers set `confirm`: both players must then confirm the pairing. `keys` are the keys of the
-    /// seeks that led to the match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
+    /// Two players have a match. With `confirm`, which only older servers set, both must first confirm the pairing. `keys` are the keys of
+    /// the seeks that led to the match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
@@ -57,7 +57,8 @@ package struct MatchEvent: Sendable, Hashable {
     case gone
     /// A side came back.
     case back
-    /// The server restarted, or the nodes of both sides died. Both sides count as away, and the clocks stop at the times of the last event.
+    /// The server restarted, or the nodes of both sides died. Both sides count as away. The clocks stand as after the last event until the
+    /// side to move is back, 40 s at most.
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)

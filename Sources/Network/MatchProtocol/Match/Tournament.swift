@@ -155,7 +155,7 @@ package struct TournamentNotice: Sendable, Hashable {
   package var you: Int?
   /// Whether the receiver has shown the organiser's secret.
   package var isOrganiser = false
-  /// The game that spectators are shown until it ends: the one whose players had the most points when it was chosen.
+  /// The game that spectators are shown until it ends. Of all games, its two players together had the most points when it was chosen.
   package var top: MatchID?
   /// The first three, in the phase `over`.
   package var winners: [Winner] = []

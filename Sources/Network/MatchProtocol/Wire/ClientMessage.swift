@@ -47,7 +47,7 @@ package enum ClientMessage: Sendable, Hashable {
     /// The capabilities of a client that understands all games of this build, and tournaments.
     package static let allCaps = Variant.capabilities + [tournaments]
 
-    /// The best version that both ends speak; `nil` if there is none.
+    /// The highest version of the protocol that both ends speak; `nil` if there is none.
     package func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }
   }
 

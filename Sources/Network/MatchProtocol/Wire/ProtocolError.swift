@@ -57,7 +57,7 @@ extension JSONObject {
 }
 
 extension FieldCoder {
-  /// Reads or writes the terms of a match: the game, the clock, whether the match is rated, and the opener's side.
+  /// Reads or writes the terms of a match: the game, the clock, whether the match is rated, and the side of the room's opener.
   mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     let rules = try field("rules", terms.rules, unless: .classic)
     let text = try field("clock", terms.clockText, or: rules.usualClock.description)

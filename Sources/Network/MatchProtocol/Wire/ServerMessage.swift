@@ -15,11 +15,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case noMatch = "no_match"
   /// The client does not play in this match, or is a guest and may not do this.
   case forbidden
-  /// The move's ply has been played already; `state` has the current state of the match.
+  /// The move's ply has been played already. The refusal's field `state` has the current state of the match.
   case stalePly = "stale_ply"
   /// An earlier command had the same `mid` (or the same `key`) and another content.
   case midReused = "mid_reused"
-  /// The rules of the game or of the match forbid the command; `state` has the current state of the match.
+  /// The rules of the game or of the match forbid the command. The refusal's field `state` has the current state of the match.
   case rules
   case over
   /// The player already has an open seek or plays a match.
@@ -32,7 +32,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case rate
   /// The server has too much to do; try again.
   case busy
-  /// The player may not chat here: muted by an administrator, or not a player of this match.
+  /// The player may not chat in this match: an administrator has muted the player, or the player does not play in it.
   case muted
   /// The server is stopping; reconnect later.
   case draining
@@ -143,7 +143,7 @@ package struct ServerLine: Sendable, Hashable {
   /// The `id` of the client's line that this line answers, if there is one.
   package var re: String?
   package var message: ServerMessage
-  /// The match's current state, if the message is a refusal with a state.
+  /// The match's current state, which some refusals of a command in a match include.
   package var state: ServerMessage?
 
   /// Reads a line of a server; O(n). An unknown type throws. Unknown fields are ignored.

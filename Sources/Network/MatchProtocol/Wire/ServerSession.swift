@@ -17,7 +17,7 @@ package struct ServerSession: Sendable {
 
   /// The limits that a server's flags may change.
   package struct Configuration: Sendable, Hashable {
-    /// The versions spoken, best first.
+    /// The versions of the protocol that the server speaks, best first.
     package var versions = protocolVersions
     /// Messages a second. A line counts as one message, and as one more for each full KiB.
     package var rate = 20
@@ -25,7 +25,7 @@ package struct ServerSession: Sendable {
     package var burst = 40
     /// For a bot: messages a second, and the most messages at once if `burst` is lower.
     package var botRate = 200
-    /// The number of messages refused for their rate after which a connection is closed. The count falls by `rate` / 10 each second.
+    /// A connection is closed after this many messages were refused because they came too fast. The count falls by `rate` / 10 each second.
     package var refusalLimit = 100
     /// Milliseconds from connecting to `hello`.
     package var helloWithin = 10_000
@@ -47,7 +47,7 @@ package struct ServerSession: Sendable {
   private let configuration: Configuration
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
-  /// Bytes since the last line that were not yet charged against the rate limit.
+  /// Bytes received since the last complete line, and not yet charged against the rate limit.
   private var unpaid = 0
   private var malformedLines = 0
   private var refused = 0.0
