@@ -1,8 +1,8 @@
-// Reports to ThreadSanitizer which accesses a Swift Mutex orders; preloaded (LD_PRELOAD) into programs built with the sanitizer.
+// Reports the contended locks of a Swift Mutex to ThreadSanitizer; preloaded (LD_PRELOAD) into programs built with the sanitizer.
 //
-// The fast path of a Mutex is compiled into our code, which the sanitizer instruments. The slow path, for a contended lock, is in
-// libswiftSynchronization, which is not instrumented, so that every contended lock would be reported as a race. These two functions
-// replace the library's and report the order that the lock's futex enforces.
+// The fast path of a Mutex is compiled into our code, which the sanitizer instruments. The slow path, for a lock that another thread holds,
+// is in libswiftSynchronization, which is not instrumented. So the sanitizer would report the accesses that a slow lock protects as races.
+// The two functions below call the library's slow lock and unlock, and report each lock and unlock to the sanitizer.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -176,7 +176,7 @@ static int sync_(int fd, int (*real)(int)) {
   struct file *f = find(fd);
   if (f) {
     if (isLog(f) && ++syncs == eioAt) {
-      // As in the kernel, an error at a sync discards the pending pages, and the next sync succeeds.
+      // As in the kernel, an error at a sync discards the pending writes, and the next sync succeeds.
       drain(f, 0);
       pthread_mutex_unlock(&lock);
       errno = EIO;

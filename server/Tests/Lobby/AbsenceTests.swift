@@ -261,7 +261,7 @@ import TicTacToe
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
     world[o.node].move(o.id, m, 1, "a1")
-    // A second session of Bob's account connects to node 0, and does not open the match.
+    // Connects a second session of Bob's account to node 0, and removes this session from the match, as if it had not opened the match.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
     let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)
@@ -274,7 +274,7 @@ import TicTacToe
     var world = try SteppedNodes(3)
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    // Bob's other device connects before the match begins, so node 2 does not announce the match to it.
+    // Bob's other device connects to node 2 before the match begins. Only the nodes of the two paired connections are told of the match.
     _ = world[2].login("", token: token)
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")

@@ -33,7 +33,7 @@ import TicTacToe
       let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
       let id = try #require(MatchID(rawValue: m))
       world.said = []
-      // Before the unit arrives, another node appends the same command, or another event.
+      // Just before the unit is applied, another node appends the same event, or a draw offer of O.
       world.before = { store, unit in
         var other = unit
         if !isSameCommand {
@@ -181,7 +181,7 @@ import TicTacToe
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
-      // Undoes the change of the accounts, as if a standby that had not received it had been promoted.
+      // Resets the accounts to `before`, as after a failover to a standby that has not received the result of the first match.
       if round == 1 { world.store.overwrite(before) }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of a single lobby: when it wakes up, what it sends and when, and what it removes.
+/// Tests of what a single lobby guarantees: few wake-ups, lines in the right order, bounded sessions, and accounts that expire.
 @Suite struct PromiseTests {
   /// The value of a field in a line, without quotes.
   private func field(_ name: String, _ line: String) -> String {
@@ -24,7 +24,8 @@ import TicTacToe
     world.wait(41_000)
     let looks = world.ticks
     world.wait(60_000)
-    // In a minute the queue and the heartbeat wake the lobby 60 times each, comparisons 30 times, and cleaning once.
+    // In a minute the lobby wakes 60 times for the queue, 60 times for the heartbeat, 30 times to compare memory and store, once to clean
+    // up.
     #expect(world.ticks - looks < 200)
     world.wait(600_000)
     #expect(try world.stored(m).phase == .over, "the clock has ended the match")

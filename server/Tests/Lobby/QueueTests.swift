@@ -35,7 +35,7 @@ extension SteppedLobby {
     world[0].type(ann, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
     world.nodes[1].isSlow = true
     world[1].type(bob, #"{"t":"seek","id":"s","clock":"60+0","rated":false,"key":"b"}"#)
-    // The leader finds Bob's ticket by its own periodic reads of the queue.
+    // The leader finds Bob's ticket without a notification, when it next reads the queue.
     world.wait(2500)
     let m = try #require(world[0].field("m", of: ann, in: "paired"))
     #expect(!world[1].heardAny(bob, #""re":"s""#), "the store's answer to the seek has not arrived yet")
@@ -138,7 +138,7 @@ extension SteppedLobby {
       let ids = [world.named("Ann"), world.named("Bob")]
       let resumes = try ids.map { try #require(world.field("resume", of: $0, in: "welcome")) }
       world.type(ids[0], line)
-      // Both players leave before the lobby hears that the second room, or the match of the two seeks, is stored.
+      // Both players leave before the lobby gets the store's answer about the second room, or about the match of the two seeks.
       let isSeek = line.contains("seek")
       if isSeek { world.isSlowToJudge = true } else { world.isSlow = true }
       world.type(ids[1], line)

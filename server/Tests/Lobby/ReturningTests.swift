@@ -76,7 +76,7 @@ import Testing
     let move = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
     world.step(.notification("grown \(m) \(seq + 1)\n\(move)"))
     try #require(try world.state(m).seq == seq + 1)
-    // O's move follows the forged one. So the store refuses it, and the node reads the log again.
+    // O answers the forged move. The store has no such move and so refuses O's, and the node reads the log again.
     world.said = []
     world.move(o, m, 1, "b2")
     #expect(try world.state(m) == world.stored(m))

@@ -44,7 +44,7 @@ struct SteppedLobby {
   var late: [LobbyInput] = []
   /// Whether the store answers no questions.
   var isSilent = false
-  /// Whether the store carries out a question but loses the answer.
+  /// Whether the store carries out the given question but loses the answer.
   var loses: ((StoreQuestion) -> Bool)?
   /// Called before the next unit is applied, to change the store as a faster node would.
   var before: ((MemoryStore, StoreUnit) -> Void)?

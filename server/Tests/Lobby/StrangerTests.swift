@@ -45,7 +45,7 @@ import TicTacToe
     for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
     #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
     #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
-    // Cleo offers Dan a rematch. Then she reaches the limit in matches with Eve, so Dan cannot accept.
+    // Cleo offers Dan a rematch. Then Cleo reaches the limit with matches against Eve, so Dan can no longer accept.
     let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
     for id in asked[..<2] { world.type(id, terms("first")) }
     let m = try #require(world.field("m", of: asked[0], in: "paired"))

@@ -20,10 +20,10 @@ import TicTacToe
     var players = 0
     /// The ranks of the five best-ranked players of the highest strength.
     var ranksOfStrongest: [Int] = []
-    /// The longest time in milliseconds for which two players have waited in the queue together.
+    /// The longest time in milliseconds for which two unpaired players have waited in the queue at once.
     var longestWithPartner = 0
 
-    /// The shortest wait in milliseconds such that the given share of the waits is not longer.
+    /// A quantile of the waits, in milliseconds: for the share 0.99, the wait that 99 % of the waits do not exceed.
     static func wait(_ share: Double, of waits: [Int]) -> Int {
       waits.isEmpty ? 0 : waits.sorted()[min(waits.count - 1, Int(share * Double(waits.count)))]
     }
@@ -39,7 +39,7 @@ import TicTacToe
   }
 
   /// Runs a tournament of ten minutes with players of six strengths, games of 8–40 s, and two seconds between games. Each strength is 150
-  /// rating points above the next lower one. The difference in points gives the probability of a win. One game in eight is a draw.
+  /// rating points above the next lower one. The difference of two players gives the probability of a win. One game in eight is a draw.
   private func run(_ players: Int, seed: UInt64) -> Report {
     var random = SplitMix64(seed: seed)
     var record = TournamentRecord()
@@ -55,7 +55,7 @@ import TicTacToe
     for now in stride(from: Int64(0), through: 700_000, by: 100) {
       for game in playing where game.end <= now {
         let edge = Double(strength(game.x) - strength(game.o)) * 150
-        // Ten rating points multiply the odds by 10^(10/400) = 1.0593.
+        // Ten rating points multiply the odds of a win by 10^(10/400) = 1.0593.
         var odds = 1.0
         for _ in 0..<Int(abs(edge) / 10) { odds *= 1.0593 }
         let chance = edge >= 0 ? odds / (1 + odds) : 1 / (1 + odds)
@@ -123,8 +123,8 @@ import TicTacToe
     guard players >= 30 else { return }
     #expect(Report.wait(0.99, of: report.waits) <= 3000)
     #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 1000)
-    // With 30 players a pair becomes free every two seconds. Then each player's only free opponent is often the last one, so up to a sixth
-    // of the games may be repeats; with 100 players and more, up to a hundredth.
+    // With 30 players two become free about every two seconds: often the two who have just played each other. So up to one game in six may
+    // repeat the last pairing; with 100 players and more, one in a hundred.
     #expect(report.repeats * (players < 100 ? 6 : 100) <= report.games)
     #expect((report.ranksOfStrongest.first ?? 99) <= 3, "one of the strongest is among the first three")
   }

@@ -151,7 +151,7 @@ import TicTacToe
     #expect(try host(2, from: "192.0.2.1", &world) != nil)
     #expect(try host(3, from: "192.0.2.1", &world) == nil)
     #expect(try host(4, from: "192.0.2.2", &world) != nil)
-    // A connection from the server's own machine is not counted by its address, and so has no limit.
+    // A connection from the server's own machine has no address (`nil`), so the limit for each address does not apply to it.
     for n in 5...7 { #expect(try host(n, from: nil, &world) != nil) }
     let teacher = world.login("Teacher", caps: Self.caps)
     world.type(teacher, order("end", first, #","secret":"s1""#))
@@ -368,7 +368,7 @@ import TicTacToe
     let bob = enter(&world, "Bob", code), ann = enter(&world, "Ann", code)
     let account = try #require(world.lobby.account(of: ConnectionID(bob))?.id)
     world.wait(3000)
-    // Bob leaves at another node. The answer to Ann's order contains the new table before this node has sent Bob's row to the followers.
+    // Bob leaves at another node. The answer to Ann's order brings the new table before this node has sent Bob's new row to the followers.
     _ = try world.store.answer(.changeTournament(code, .status(account: account, .left)))
     world.type(ann, order("pause", code))
     let late = world.login("Late", caps: Self.caps)
@@ -402,7 +402,7 @@ import TicTacToe
     world[1].type(teacher, order("start", code, Self.secret))
     world.wait(2500)
     for (i, id) in players.enumerated() { seek(&world[0], id, code, key: "k\(i)") }
-    // The first node, which pairs, learns of the end only after its next round of pairing.
+    // Node 0, the leader, still pairs players once before it learns of the end from the store.
     world[1].type(teacher, order("end", code, Self.secret))
     #expect(world[1].heardAny(teacher, #""phase":"over""#))
     world.wait(4000)

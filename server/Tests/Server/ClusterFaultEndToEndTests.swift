@@ -6,7 +6,7 @@ import Testing
 @testable import Lobby
 @testable import MatchStore
 
-/// `./test` runs this suite apart from the suites of libraries. Those use both cores, so the games would not progress beside them.
+/// `./test` runs this suite apart from the suites of libraries, which use both cores: beside them no game would progress.
 @Suite(.serialized) struct ClusterFaultEndToEndTests {
   @Test
   func

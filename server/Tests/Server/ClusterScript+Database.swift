@@ -10,8 +10,8 @@ import Testing
 
 /// Additions for the server's tests.
 extension ClusterScript {
-  /// Starts the server under test. With `namespaces` the nodes see all players at one address other than 127.0.0.1, to which the limits by
-  /// address apply. So the flags allow for many players from one address.
+  /// Starts the server under test. With `namespaces` the nodes see all players at one address other than 127.0.0.1, to which the limits for
+  /// each address apply. So the flags allow many logins from one address.
   convenience init(
     namespaces: Bool = false, environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
   ) throws {
@@ -37,7 +37,7 @@ extension ClusterScript {
     return try sql("SELECT count(*) FROM pg_stat_activity WHERE \(others)").first?.first?.int ?? 0
   }
 
-  /// Gives new sessions a clock that the table `clock` sets ahead or back, because the computer's own clock must not change.
+  /// Gives new database sessions a clock that the table `clock` sets ahead or back, because the computer's own clock must not change.
   func makeClock() throws {
     for text in PostgresTestBed.settableClock + ["ALTER DATABASE postgres SET search_path = public, pg_catalog"] {
       try sql(text)

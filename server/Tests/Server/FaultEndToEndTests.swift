@@ -49,8 +49,8 @@ final class ServerChild {
 
   private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
 
-  /// Starts the server on the test's port and data, with high rate limits, and with pages only if `pages`; if `bare`, without pages and
-  /// with `arguments` alone. `shell` is a shell command that runs the server as `"$0" "$@"`.
+  /// Starts the server on the test's port and data, with high rate limits, and with pages only if `pages` is set. With `bare` all these
+  /// flags are left out and no pages are served. `shell` is a shell command that runs the server as `"$0" "$@"`.
   func start(
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
     shell: String? = nil
@@ -86,7 +86,7 @@ final class ServerChild {
     return nil
   }
 
-  /// The process id of the last start.
+  /// The process id of the server's last start; 0 before the first.
   var pid: pid_t { process?.pid ?? 0 }
   var isRunning: Bool { process?.isRunning == true }
 
@@ -102,7 +102,7 @@ final class ServerChild {
     return fields.count > 12 ? (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
   }
 
-  /// Whether a text comes into the log within ten seconds: the server writes it on a thread of its own.
+  /// Whether a text appears in the log within ten seconds: the server writes the log on a thread of its own, perhaps a moment later.
   func logs(_ text: String) -> Bool {
     for _ in 0..<500 where !logText.contains(text) { usleep(20_000) }
     return logText.contains(text)
@@ -177,7 +177,8 @@ final class Crowd {
     news[m] = MatchClient.now
   }
 
-  /// Disconnects a random half of the players, which connect to their next node: otherwise most would gather on one node in time.
+  /// Disconnects a random half of the players, who then connect to their next node. Otherwise most players would gather on one node in
+  /// time.
   func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
 
   func leave() {
@@ -185,7 +186,7 @@ final class Crowd {
     clients = []
   }
 
-  /// Plays for some milliseconds, or until a condition holds, which takes long on a busy computer.
+  /// Plays until a condition holds, at most for `milliseconds`: long by default, because a busy computer is slow.
   func play(milliseconds: Int = 120_000, until done: () -> Bool = { false }) async throws {
     let end = MatchClient.now + Int64(milliseconds)
     while MatchClient.now < end, !done() {
@@ -303,15 +304,15 @@ final class Crowd {
 
   @Test(.needs("prlimit")) func `a backup or an export to a full disk ends with one line, and leaves no file`() throws {
     let folder = TemporaryFolder()
-    // Makes the archive larger than the files that a command writes to open the database, so that the limit of 200,000 bytes stops only the
-    // archive.
+    // Makes the backup and the archive larger than the limit of 200,000 bytes below. The files that the command writes to open the database
+    // are smaller, so the limit stops only the backup or the archive.
     try SQLiteStore.make(folder.path + "/data/matches.sqlite") { store in
       try store.add((1...4000).map { someAccount($0, "p\($0)") })
     }
     let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
     for command in ["backup", "export"] {
       func run(_ limit: String) throws -> Child.Output {
-        // The program ignores the signal of a file that grows too large, so `write` fails as on a full disk.
+        // `trap` makes the program ignore the signal of a file that exceeds the limit. So `write` fails, as on a full disk.
         try Child.run(
           ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", limit, binary, command]
             + ["--data", folder.path + "/data", folder.path + "/made"])

@@ -75,7 +75,8 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     try await channel?.close()
   }
 
-  /// How the next `count` bytes are passed on: the delay, the length of the first piece, and whether the connection ends instead.
+  /// Draws how the next `count` bytes are passed on: the delay in milliseconds, the length of the first piece, and whether the connection
+  /// ends instead.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
     let isLost = weather.lossOneIn > 0 && random.below(weather.lossOneIn) == 0
     if isLost { breaks.add(1, ordering: .relaxed) }

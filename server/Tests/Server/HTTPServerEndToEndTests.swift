@@ -167,7 +167,8 @@ import TicTacToe
       if let promise { self.promise = promise }
     }
 
-    /// Writes as many zeros as bytes are unread. The channel counts them as pending, because they are not flushed.
+    /// Writes a zero for each byte of the body that the reader has not taken. The zeros are not flushed, so the channel counts them as
+    /// pending.
     func flush(context: ChannelHandlerContext) {
       context.write(wrapOutboundOut(ByteBuffer(repeating: 0, count: left)), promise: nil)
     }

@@ -86,13 +86,13 @@ import TicTacToe
     for _ in 0..<120 { others.append(try RawPeer(server.port)) }
     let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
     #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
-    // Some descriptors must be left: without one, `accept` would fail, and the server would repeat it endlessly.
+    // Some descriptors must be free: without one `accept` would fail, and the server would call it again without end.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
     #expect(open < 100, "\(open) of 100 descriptors are open")
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
     others = []
-    // The server notices the closed connections one at a time. So tries until it has room for a new one.
+    // The server notices the closed connections one at a time. So the test tries until there is room for a new connection.
     var greeting: String?
     for _ in 0..<100 where greeting == nil {
       let peer = try RawPeer(server.port)
@@ -178,7 +178,7 @@ import TicTacToe
       #expect(peer.isAtEnd, "a connection whose header is missing, invalid or late is closed")
     }
     try await server.stop()
-    // Without trusted proxies the server reads the header as a line of the protocol, and does not know its type.
+    // Without trusted proxies the server reads the proxy's header as a line of the protocol, whose type it does not know.
     let plain = try await TestServer()
     let peer = try RawPeer(plain.port)
     peer.send(headers[0])
@@ -369,7 +369,7 @@ import TicTacToe
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0 == "x" || $0.contains("restoring") || $0.contains("partial") }, "\(names)")
     server.stop()
-    // The commands read the same settings from the environment and the file as the server.
+    // The commands read their settings from the environment and the file, like the server.
     let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
     #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
     #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))

@@ -40,7 +40,7 @@ import TicTacToe
     x2.move(m2, 0, "b2")
     try o2.wait(#""cell":"b2""#)
     #expect(try x.wait(#""t":"bye""#).contains("is broken; come back"))
-    // Waits until the end is stored: until then a player who returns still has the match.
+    // Waits until the match's end is stored: before that, the match is still among a returning player's matches.
     while try store.match(id)?.record.ended == nil { await Task.yield() }
     let back = try RawPeer(server.port)
     #expect(try back.hello(#""resume":"\#(resume[0])""#).contains(#""matches":[]"#))

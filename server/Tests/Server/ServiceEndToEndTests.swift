@@ -66,7 +66,8 @@ import Testing
     #expect(try [ready(page), ready(admin)] == ["ready\n", "ready\n"])
     try bed.order("kill")
     let lost = "the database cannot be reached"
-    // The administrators' port asks the database and reports the loss at once, the page's port after heartbeats have failed for 3 s.
+    // The administrators' port asks the database for each reply, so it reports the loss at once; the page's port after 3 s without a
+    // heartbeat.
     repeat {
       #expect(try ready(admin) == lost + "\n")
       try await Task.sleep(for: .milliseconds(50))

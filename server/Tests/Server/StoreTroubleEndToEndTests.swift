@@ -25,7 +25,7 @@ import Testing
     return ""
   }
 
-  /// A lobby that sends ten heartbeats a second and limits no logins, so that it soon notices a store that refuses requests.
+  /// A lobby with ten heartbeats a second, so that it soon notices a store that refuses requests, and with hardly any limit of logins.
   private var quick: LobbyConfiguration {
     var configuration = LobbyConfiguration()
     (configuration.heartbeatInterval, configuration.loginsPerMinute, configuration.rate) = (100, 100_000, [1000, 1000])
@@ -228,7 +228,8 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     let peer = try RawPeer(server.port)
     peer.type(#"{"t":"hello","v":[1]}"#)
-    // The login fails after waiting a second for the lock. At most one other write of the server, of a second as well, comes before it.
+    // The login waits a second for the database's lock, and then fails. At most one other write of the server comes before it, and waits a
+    // second, too.
     #expect(try peer.wait(#""t":"bye""#, within: 10).contains("restart"))
     #expect(try await !server.host.reachesStore())
     try other.execute("ROLLBACK")

@@ -75,7 +75,7 @@ private final class Below: ChannelOutboundHandler {
   func read(context: ChannelHandlerContext) { reads += 1 }
 }
 
-/// Tests of the TLS handler with bytes in pieces, incomplete, invalid or too many; the client is the system's OpenSSL.
+/// Tests of the TLS handler: bytes in pieces, incomplete and invalid records, and too many bytes. The client is the system's OpenSSL.
 @Suite struct TLSHandlerTests {
   private let folder = TemporaryFolder()
   private let tls: ServerTLS

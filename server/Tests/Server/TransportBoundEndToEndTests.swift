@@ -31,7 +31,8 @@ import Testing
     let sender = Thread { for _ in 0..<count { flood.sendRaw(bytes) } }
     sender.start()
     while server.host.unhandledLines <= LobbyHost.mostUnhandled { await Task.yield() }
-    // Each answer takes the event loop at least a turn. In each of these turns a connection that had not stopped reading would read more.
+    // Each `pong` takes at least one turn of the event loop. In each turn the server would read more of the flood if it had not stopped
+    // reading.
     for i in 0..<500 {
       other.type(#"{"t":"ping","ts":\#(i)}"#)
       try other.wait(#""t":"pong""#)
@@ -87,7 +88,7 @@ import Testing
     ]
     let (full, other) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = descriptor == STDOUT_FILENO ? (full, other) : (other, full)
-    // Fills the pipe of standard output, or of standard error, before the server starts.
+    // Fills the pipe of standard output, or of standard error, before the server starts, so that the server cannot write to it.
     let end = full.fileHandleForWriting.fileDescriptor
     _ = fcntl(end, F_SETFL, O_NONBLOCK)
     while write(end, [0x2E], 1) > 0 {}

@@ -78,7 +78,8 @@ final class TroubledStore: MatchStore {
 }
 
 extension StoreQuestion {
-  /// Whether the question is part of a node's regular work, whose loss a client does not see. Tests do not wait for such questions.
+  /// Whether nodes ask the question by themselves, again and again, so that no client notices a failure. Tests do not wait for such
+  /// questions.
   fileprivate var isUpkeep: Bool {
     switch self {
     case .heartbeat, .adoptOrphans, .compare, .clean, .follow: true

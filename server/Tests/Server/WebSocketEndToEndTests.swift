@@ -129,7 +129,7 @@ import Testing
     try RawPeer(port, web: true, headers: ["X-Forwarded-For: 203.0.113.7"]).hello()
     for _ in 0..<2 { try RawPeer(port, web: true).hello() }
     #expect(server.logs("a proxy sends no X-Forwarded-For: all its clients count as one proxy=127.0.0.1"))
-    // The log is written in order, so a second report would be in it before the server's last line.
+    // The log is written in order. So a second report, if there were one, would come before the line that the server writes when it ends.
     #expect(server.stop() == 0)
     #expect(server.logText.components(separatedBy: "a proxy sends no X-Forwarded-For").count == 2, "\(server.logText)")
   }

@@ -50,7 +50,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
       _ = peer.rest(pause: 20)
       #expect(peer.isAtEnd)
     }
-    // An unfinished line takes bounded memory and is refused once. A line without an end counts as a flood.
+    // A line that is too long is refused once, before its end arrives. A line without an end counts as a flood.
     let endless = try RawPeer(server.port(web: web), web: web)
     try endless.hello()
     for _ in 0..<2 { endless.send(Array(repeating: UInt8(ascii: "y"), count: 12_288)) }
@@ -185,7 +185,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     // The answers to 240 `help`, of about 600 bytes each, fill the kernel's buffers and exceed 64 KiB, above which the server drops chat.
     // They do not exceed 256 KiB, above which it disconnects a reader.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
-    // Once X sees O's chat line and the queue has the spectator's seek, the server has read all earlier lines of both.
+    // Once X sees O's chat line, and the queue has the spectator's seek, the server has read all earlier lines of O and of the spectator.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)
     try x.wait(#""text":"mark""#)
     watcher.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"mark"}"#)

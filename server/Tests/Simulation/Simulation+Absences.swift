@@ -5,7 +5,7 @@ import ServerTestSupport
 @testable import Lobby
 @testable import MatchStore
 
-/// The store of a soak test (`SoakTests`), and the clocks that the simulation sets.
+/// The store of a soak test (`SoakTests`), and its clock: `clock`, or the database's own clock, which `setClock` sets.
 struct RealStore: Sendable {
   let store: any MatchStore
   let clock: TestClock

@@ -85,9 +85,9 @@ extension Simulation {
       }
       if case .act(let m?, _, let mid?) = parsed.message, let re = parsed.id { clients[i].mids[re] = (m, mid) }
       if case .pong = parsed.message { continue }
+      // If the connection ends first, the line may still arrive, and the client may send the same command again on its next connection.
       clients[i].upAt = max(clients[i].upAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 600 : 40)))
       queue.set(.toServer(id, parsed), at: clients[i].upAt)
-      // If the connection ends, this copy of the command may still arrive, and the client may send the command again later.
     }
     if output.close { lose(i) }
   }

@@ -86,8 +86,8 @@ extension Simulation {
     healSometime()
   }
 
-  /// Schedules the end of all faults: always with `absences`, as the next fault may then be hours away, otherwise in three of four cases. A
-  /// fault without a scheduled end lasts until the end that a later fault schedules.
+  /// Schedules the end of all faults: always with `absences`, as the next fault may then be hours away, otherwise in three of four cases.
+  /// In the fourth case the faults last until a later fault schedules their end.
   private mutating func healSometime() {
     if options.absences || random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }

@@ -56,7 +56,7 @@ extension Simulation {
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // If the node that sent the batch has ended, the batch is lost here, or stored below without an answer.
+    // If the process that sent the batch has ended, the batch is lost (`isLost`), or it is stored below and no process gets the verdicts.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {

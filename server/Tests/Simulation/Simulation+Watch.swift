@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The conditions that are violated now, and since when. After the last trouble each of them may be violated for a limited time.
+/// The guarantees that are violated now, and since when. A violation is a fault only if it lasts too long after the last trouble of a node.
 struct Watch {
   struct Ban {
     let client: Int
@@ -48,7 +48,7 @@ extension Simulation {
   /// Milliseconds within which a dead node's match has a follower again. The node counts as dead after three seconds, and the leader
   /// adopts its matches with a later heartbeat.
   private static let swept: Int64 = 7000
-  /// Milliseconds within which a node without its store disconnects its players: three seconds of waiting, checked every second.
+  /// Milliseconds within which a node without its store disconnects its players: it waits for three seconds, and checks once a second.
   private static let sentAway: Int64 = 5000
 
   /// Checks every condition of `Watch`.
@@ -130,7 +130,8 @@ extension Simulation {
           "\(side.text) of match \(m) is \(isHere ? "here but recorded as away" : "not here nor recorded as away")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
-        // Allows 5 s more, in which the server waits for a player who is connected but does not respond.
+        // Allows 5 s more: in the first 5 s of a presence check a player with a session at any node counts as present
+        // (`recordAbsentPlayers`).
         if quiet(since, watch.quietSince) > Self.swept + Self.repaired + 5000 {
           checker.faults.append("\(what) for \(now - since) ms")
         }
@@ -233,7 +234,8 @@ extension Simulation {
     let limits = options.lobby
     for m in store.live.sorted() {
       guard let log = store.logs[m] else { continue }
-      // After a node's death the other nodes count a player's absence from a later moment, so the limit is longer by `grace`.
+      // A match that was recovered after trouble has a longer limit: its clocks stood for up to `grace` ms until the side to move came
+      // back.
       let isTroubled = watch.quietSince > log.movedAt
       let grace = isTroubled ? Int64(limits.grace) : 0
       let bound: Int64
@@ -244,7 +246,8 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // Allows 3 s more for the round trip, for a node's wait between a deadline and its verdict (`flagDelay`), and for the store's time.
+      // Allows 3 s more for the round trip, for the time from a deadline until a node declares a side lost on time (`flagDelay`), and for
+      // the store.
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

@@ -20,7 +20,7 @@ struct Simulation {
     var duration: Int64 = 90_000
     var crashes = true
     var cuts = true
-    /// Whether one client in four speaks version 0 of the protocol, which has no events and gets states instead.
+    /// Whether one client in four speaks version 0 of the protocol: the server sends it whole states instead of events.
     var oldClients = true
     /// Whether the first client also sends hostile input.
     var hasHostile = false
@@ -90,7 +90,7 @@ struct Simulation {
     case depart(Int, until: Int64, life: Int)
     case fault
     case heal
-    /// Cuts a node off from the store, just after all nodes have regained it.
+    /// Cuts one node off from the store again, soon after the store has become reachable for all nodes.
     case relapse(Int)
   }
 
@@ -152,7 +152,7 @@ struct Simulation {
   /// The protocol layer between the hostile client's bytes and the lobby, by connection.
   var gates: [ConnectionID: ServerSession] = [:]
   var nextConnection: ConnectionID = 1
-  /// The number of inputs that lobbies have reduced.
+  /// The number of inputs that the lobbies have handled.
   var reductions = 0
   var codes: [String] = []
   /// The code of the tournament, once it is made.
@@ -162,7 +162,7 @@ struct Simulation {
   var isCalm = false
   var watch = Watch()
   var checker = HistoryChecker()
-  /// Counts of what happened, to see that a run covers its cases.
+  /// How often each kind of event has happened, to see that a run covers its cases.
   var tally: [String: Int] = [:]
 
   init(seed: UInt64, _ options: Options = .init()) {
@@ -214,7 +214,7 @@ struct Simulation {
     isCalm = true
     heal()
     for i in clients.indices where clients[i].isAbsent { comeBack(i) }
-    // Every match must end by itself; the longest is an untimed one that both players left.
+    // Every match must end by itself within this time, 25 minutes. The longest is an untimed match that both players have left.
     let deadline = now + 1_500_000
     // Stops after 500,000 steps: a world that does not come to rest has a fault. Usually ten thousand steps are enough.
     var steps = 0

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The faults and the counts of events in the worlds of some seeds.
+/// The faults found in the worlds of some seeds, and how often each kind of event happened there.
 private struct Results: Sendable {
   var faults: [String] = []
   var tally: [String: Int] = [:]
@@ -20,8 +20,8 @@ private struct Results: Sendable {
 }
 
 @Suite struct SimulationTests {
-  /// The seeds of this run: as many as the variable NAME + "S" says, or else `quick` or `all`, by the mode of `./test`. The variable NAME
-  /// selects a single seed.
+  /// The seeds of this run. The variable NAME selects a single seed. Otherwise the seeds are 1 to n, where n is the variable NAME + "S", or
+  /// else `quick` or `all`, by the mode of `./test`.
   private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
     let one = UInt64(amount(name, quick: 0, all: 0))
     return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))
@@ -95,7 +95,7 @@ private struct Results: Sendable {
       results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "notification", "deaf", "swept"])
   }
 
-  /// The seeds among twenty thousand that found faults in the lobby of 25 and 27 November 2026.
+  /// These seeds, of twenty thousand tried, showed faults in the lobby as it was on 25 and 27 November 2026.
   @Test(.long) func `seeds of simulated worlds that once violated a guarantee no longer do`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])

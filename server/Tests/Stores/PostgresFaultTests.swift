@@ -86,7 +86,8 @@ import TicTacToe
       let told = Mutex(seq)
       let writer = Work { [seq] () -> [Verdict] in
         for at in seq... {
-          // Stores the two moves as one unit, which takes two round trips, or as a batch of two units, which takes one.
+          // Stores two moves, in turn as one unit, for which the store makes two round trips to the database, and as two units, for which
+          // it makes one.
           let (one, other) = (move(m, after: at), move(n, after: at))
           let verdicts =
             at % 2 == 0 ? store.apply([StoreUnit(logs: one.logs + other.logs)]) : store.apply([one, other])

@@ -36,8 +36,8 @@ import Testing
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE query LIKE 'LISTEN %_bob%' OR pid IN (SELECT pid FROM pg_stat_activity WHERE query = 'SELECT 1')
       """
-    // The listening connection may have tested the database with `SELECT 1`. So the connections whose last query was `SELECT 1` are ended,
-    // too.
+    // The listening connection may have sent `SELECT 1` last, to test the database. So `listening` also ends the connections whose last
+    // query this was.
     #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
     #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
     a.publish([("bob", "again")])
@@ -45,7 +45,7 @@ import Testing
     #expect(Set(cat.heard) == [nil], "a store in another schema gets no notifications")
     b.close()
     let count = bob.heard.count
-    // Both notifications are sent by one commit: once Ann has hers, Bob's would have been sent, too.
+    // One commit sends both notifications. So when Ann has hers, Bob's would have been sent, too.
     a.publish([("bob", "too late"), ("ann", "last")])
     #expect(eventually { ann.heard.last == "last" })
     #expect(bob.heard.count == count)

@@ -73,7 +73,7 @@ import TicTacToe
       "used_key SELECT n, 'k' || n, n, 'p', n",
       "report (at, account, match_id, text) SELECT n, n, n, 't'",
     ] {
-      // The flush adds the rows that this statement reads to the statistics now, so that `before` contains them.
+      // Flushes the statistics now: so the rows that this statement reads are already in `before`.
       try bench.sql(
         """
         WITH filled AS (INSERT INTO \(filling) FROM generate_series(100000, 104999) AS n)

@@ -64,7 +64,7 @@ import TicTacToe
     let put = PGStatement("INSERT INTO one VALUES ($1)")
     let wrong = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 40) { n in
-      // Every twentieth transaction fails in its second call, so that its first call must be rolled back.
+      // Every twentieth transaction fails: its second call inserts the same key again. So its first call must be rolled back.
       let calls = [put(.int(Int64(n)))] + (n % 20 == 19 ? [put(.int(Int64(n)))] : [])
       do throws(StoreError) {
         _ = try pool.run(calls, within: 120_000)
@@ -116,7 +116,7 @@ import TicTacToe
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
     for statement in PostgresMigrations.steps[..<6].joined() { try bed.sql(statement, at: url) }
-    // An intermediate build has left these functions in the schema.
+    // A development build of schema version 6 left these functions behind, which the migration drops.
     for function in [
       "must (BIGINT, BIGINT, TEXT)",
       "append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
@@ -270,7 +270,7 @@ import TicTacToe
     defer { for store in [hasty, store] { store.close() } }
     let m = someID(1)
     #expect(store.apply(beginning(m)) == .applied([:]))
-    // A commit of "slow" waits until the lock of the table `gate` is released.
+    // The commit of an event that ends in "slow" waits until the lock of the table `gate` is released.
     for text in [
       "CREATE TABLE gate ()",
       """
@@ -290,7 +290,7 @@ import TicTacToe
     ] { try PostgresTestBed.shared.sql(text, at: url) }
     let holder = try holding("LOCK TABLE gate IN ACCESS EXCLUSIVE MODE", at: url)
     #expect(hasty.apply(move(m, after: 1, "slow")).isUnknown)
-    // The slow commit still waits for the lock of `gate`. The next decision about the match must wait for this commit.
+    // The slow commit still waits for the lock of `gate`. The next unit for the match must wait for this commit.
     #expect(try store.length(m) == 1)
     let again = Work { store.apply(move(m, after: 1, "again")) }
     let waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
@@ -386,7 +386,8 @@ import TicTacToe
       try bed.sql("VACUUM ANALYZE \(table)", at: url)
     }
 
-    /// The rows that `body` reads and updates (`hot`: by HOT updates). The counters are complete once the sessions have ended.
+    /// The number of rows that `body` reads, and of rows of `match` that it updates; `hot`: without a new index entry (HOT updates).
+    /// PostgreSQL's counters are complete once the sessions have ended.
     func rows(_ body: (PostgresStore) throws -> Void) throws -> (read: Int64, hot: Int64, updated: Int64) {
       func counters() throws -> [Int64] {
         try bed.sql(

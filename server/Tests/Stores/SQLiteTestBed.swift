@@ -39,12 +39,12 @@ enum SQLiteTestBed {
 }
 
 extension SQLiteStore {
-  /// Makes the store close the file, as after a failed sync, by an error after which the file's state cannot be trusted.
+  /// Makes the store close the file, as after a failed sync: throws an error after which the store cannot trust the file's state.
   func abandon() throws {
     let error = #expect(throws: StoreError.self) {
       try writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
     }
-    // After any other error the store would keep the file open.
+    // The error must be this one: after any other error the store would keep the file open.
     #expect(error?.description.contains("given up") == true)
   }
 }

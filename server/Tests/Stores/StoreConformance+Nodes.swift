@@ -143,7 +143,7 @@ extension StoreConformance {
     #expect(try bench.look(theirs)?.nodes == ["b"])
   }
 
-  /// If a match lists a node that does not have the match, the answer that registered the node as a follower was lost.
+  /// If a node does not have a match that lists it as a follower, the answer to the node's registration was lost.
   @Test(arguments: StoreKind.allCases)
   func `a comparison returns live matches that list the node but are missing in its memory`(kind: StoreKind) throws {
     let bench = try Bench(kind)

@@ -111,7 +111,7 @@ extension StoreConformance {
     #expect(try [17, 18, 19, 20].map { try come($0).forgotten } == [["s5"], ["s7"], ["s1"], ["s2"]])
     #expect(try bench.resume("r5", as: "f") == .unknown)
     guard case .entered = try bench.resume("r6", as: "f") else { throw Bench.Unanswered() }
-    // The session being entered is not deleted, however soon it expires.
+    // A login does not delete the session that it has just made, however soon this session expires.
     let last = try bench.entered(
       .token(
         Bench.digest("t-Ann"), session: "s0", resume: Bench.digest("r0"), lives: Lifetimes(guest: 1, account: 1000)))

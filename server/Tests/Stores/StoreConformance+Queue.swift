@@ -24,7 +24,7 @@ extension StoreConformance {
       try bench.tickets() == [
         WaitingTicket(bench.ticket("t2", bob.id, session: "s2", since: time - 50), bob), WaitingTicket(expected, ann),
       ])
-    // The same key from another session of the account is the same request: the new ticket keeps the old one's time.
+    // The same key from another session of the account is the same request: the new ticket gets the time of the ticket that it replaces.
     let again = bench.ticket("t3", ann.id, session: "s3", key: "k1", since: since + 100)
     #expect(try bench.queue(again) == .waits(since: since))
     #expect(try bench.tickets().map(\.ticket.id) == ["t2", "t3"])
@@ -36,9 +36,9 @@ extension StoreConformance {
       try bench.queue(bench.ticket("t5", bob.id, session: "s2", since: time + 900)) == .waits(since: time - 50),
       "without a key the session's is the same wish")
     #expect(try bench.tickets().map(\.ticket.id) == ["t5", "t4"])
-    // An empty key is not shared: the ticket of another session stays.
+    // A ticket without a key is not the same request as one of another session: that session's ticket stays.
     _ = try bench.queue(bench.ticket("t6", bob.id, session: "s6", since: time + 1000))
-    // The same key of another account is unrelated.
+    // The same key from another account is another request.
     _ = try bench.queue(bench.ticket("t7", bob.id, session: "s7", key: "k2", purpose: "q", since: time + 1001))
     #expect(try Set(bench.tickets().map(\.ticket.id)) == ["t4", "t5", "t6", "t7"])
     #expect(try bench.queue(bench.ticket("t8", ann.id, session: "s8", key: "k2", purpose: "other")) == .purpose)
@@ -63,7 +63,8 @@ extension StoreConformance {
       (bench.ticket("t3", bob.id, session: "s2", key: "k3", since: 30), true),
       (bench.ticket("t4", 99_999, session: "s4"), false),
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 40), false),
-      // `t5` is repeated. `t6` replaces `t5` by its key, and `t7` replaces `t6` by its session. `t8` replaces no ticket.
+      // `t5` is sent again. `t6` has the key of `t5` and replaces it. `t7` has the session of `t6` and replaces it. `t8` replaces no
+      // ticket.
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 50), false),
       (bench.ticket("t6", bob.id, session: "s3", key: "k5", since: 60), false),
       (bench.ticket("t7", bob.id, session: "s3", since: 70), false),

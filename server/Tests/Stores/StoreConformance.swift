@@ -95,7 +95,7 @@ import TicTacToe
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // A node that appends second at this place may come second at later places of the log, too.
+        // One of the nodes is the first to append at this place of the log. It may be the same node at every place.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -104,7 +104,7 @@ import TicTacToe
           } else if verdict != .conflict(.log(m)) {
             Issue.record("\(verdict)")
           } else if let length = try? views[i].match(m)?.length, length <= after {
-            // No node has appended at this place yet: try again.
+            // The store reported a conflict although no event is stored at this place yet: try again.
             continue
           }
           break

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Checks a store's content after a run against what clients were shown and promised during the run.
+/// Compares a store's content after a run with the events that clients were shown, and with the commands that were acknowledged.
 package struct HistoryChecker: Sendable {
   /// A command acknowledged with `ok`.
   package struct Acknowledged: Sendable, Hashable {
@@ -97,8 +97,8 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// Checks that each rated match of an account begins with the rating that the account's previous match left: an account plays one rated
-  /// match at a time.
+  /// Checks that each rated match of an account begins with the rating that the previous one of the same game left: an account plays one
+  /// rated match at a time.
   ///
   /// - Parameter ends: The matches in the order of their ends, if the store's clock is not reliable.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {

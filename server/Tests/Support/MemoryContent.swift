@@ -33,7 +33,7 @@ struct MemoryContent {
 
   let isShared: Bool
   let clock: @Sendable () -> Int64
-  /// The node that asks, or that asked last; it counts as living. `nil` between the questions of a shared store.
+  /// The node that asked the last question; it counts as living. In a shared store `nil` after a question that names no node.
   var asker: NodeID?
 
   var accounts: [Int64: AccountRecord] = [:]
@@ -183,7 +183,7 @@ struct MemoryContent {
     accounts[account.id] = account
     names[account.name.lowercased()] = account.id
     if let token = account.token { tokens[token] = account.id }
-    // An id stays used while another account blocks it, even after its account was deleted.
+    // The id of a deleted account is not used again while another account still blocks it.
     lastAccount = max(lastAccount, account.id, account.blocked.max() ?? 0)
   }
 
