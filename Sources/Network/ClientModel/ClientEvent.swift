@@ -111,7 +111,7 @@ package enum ClientEvent: Sendable, Hashable {
   case paired(MatchID, Player)
   /// The player's room waits for another player, who needs the code. The code expires after `expiresIn` ms.
   case room(MatchID, code: String, expiresIn: Int)
-  /// The client has received the whole state of a match: the first one, or after a reconnect, with a refusal, or after missed events.
+  /// The whole state of a match has arrived: the first one, or one after a reconnect, after a refusal or after missed events.
   case state(MatchID)
   /// The next event of a match. The match's view contains it already.
   case event(MatchID, seq: Int, MatchEvent)
@@ -134,7 +134,8 @@ package enum ClientEvent: Sendable, Hashable {
   case gone(MatchID, Player, claimIn: Int)
   /// A player sent a chat message.
   case chat(MatchID, from: String, text: String?, emote: String?)
-  /// Rows in answer to the named request: `top`, `me`, `history`, `list` or `export`. A new request with `more` gets the rows after these.
+  /// Rows in answer to the request with the given name (`top`, `me`, `history`, `list` or `export`). The same request with the number
+  /// `more` gets the next rows.
   case page(String, rows: [JSONObject], more: Int64?)
   /// The tournament that the client follows, or its table, has changed.
   case tournament(TournamentView)

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// One test for each known problem of other game servers, under its usual name, and tests of the clocks.
+/// Tests of the known problems of game servers, one test for each, and of the clocks.
 @Suite struct LobbyTests {
   @Test func `wrong boards after reconnect: the position comes before anything else`() throws {
     var world = try SteppedLobby()

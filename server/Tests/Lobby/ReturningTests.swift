@@ -115,7 +115,7 @@ import Testing
     nodes[x.node].move(x.id, m, 0, "b2")
     #expect(try nodes[o.node].state(m) == nodes[o.node].stored(m))
     #expect(nodes[o.node].heardAny(o.id, #"{"t":"state","m":"\#(m)","seq":\#(seq + 1)"#), "\(nodes[o.node].said)")
-    // A notification with a forged event in place of a stored one only makes the node read the log.
+    // A forged event in place of one that is stored: the node does not apply the forged event, and reads the log.
     nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
     nodes[o.node].move(o.id, m, 1, "a1")
     #expect(try nodes[x.node].state(m) == nodes[x.node].stored(m))

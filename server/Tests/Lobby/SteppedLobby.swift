@@ -216,7 +216,7 @@ extension SteppedLobby {
 
   mutating func drop(_ id: Int) { step(.disconnected(UInt64(id), clean: false)) }
 
-  /// The value of a field in the last line to a connection that has this field.
+  /// Finds the last line to a connection (of the type `type`, if given) that has the field `name`; returns the field's value.
   func field(_ name: String, of connection: Int, in type: String? = nil) -> String? {
     for (id, line) in said.reversed() where id == connection {
       guard let fields = try? JSONObject(line: Array(line.utf8), with: "t") else { continue }

@@ -39,7 +39,7 @@ import TicTacToe
   }
 
   /// Runs a tournament of ten minutes with players of six strengths, games of 8–40 s, and two seconds between games. Each strength is 150
-  /// rating points above the next lower one. The difference of two players gives the probability of a win. One game in eight is a draw.
+  /// rating points above the next lower one. Two players' difference gives the odds of a win. One game in eight is a draw.
   private func run(_ players: Int, seed: UInt64) -> Report {
     var random = SplitMix64(seed: seed)
     var record = TournamentRecord()

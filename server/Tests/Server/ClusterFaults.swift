@@ -196,7 +196,7 @@ final class ClusterFaultRun {
     let store = try PostgresStore(try PGAddress(cluster.url))
     try crowd.checker.check(store)
     // Order the matches by when clients saw their ends. The stored times are unreliable: the database's clock was set, and a node that was
-    // suspended stores times from before.
+    // suspended stores times from before its suspension.
     let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     try crowd.checker.checkRatings(store, ends: ends)
     #expect(crowd.checker.faults == [])

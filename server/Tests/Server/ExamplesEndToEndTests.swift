@@ -9,7 +9,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import SQLiteStore
 
-/// Tests of programs that use only the server's documentation or command line.
+/// Tests of programs that know only the server's outside: a bot written from docs/protocol.md, the arena's bots, and typed commands.
 @Suite(.serialized) struct ExamplesEndToEndTests {
 
   private func start(_ program: String, _ arguments: [String]) throws -> Child {

@@ -90,7 +90,7 @@ final class ServerChild {
   var pid: pid_t { process?.pid ?? 0 }
   var isRunning: Bool { process?.isRunning == true }
 
-  /// The next line of standard output, after `said`.
+  /// The next line that the server writes to standard output; `said` was the first.
   func line() -> String? { process?.line() }
 
   func signal(_ number: Int32) { process?.signal(number) }
@@ -132,12 +132,12 @@ final class Crowd {
   private var seeking: Set<Int> = []
   private var named: Set<Int> = []
   private var known: [MatchID: Int] = [:]
-  /// The time at which each match's last move or end was seen, by `MatchClient.now`.
+  /// The time at which each match's last move or end was seen, in milliseconds of the clock `MatchClient.now`.
   private(set) var news: [MatchID: Int64] = [:]
 
   func join(_ count: Int, port: Int) { join(count, nodes: [.init(host: "127.0.0.1", port: port)]) }
 
-  /// Connects players to the nodes of a cluster in turn; every second one registers a name and plays rated matches.
+  /// Connects players to the nodes of a cluster in turn. In a cluster of several nodes half of the players register and play rated matches.
   func join(_ count: Int, nodes: [ServerAddress.Node]) {
     for i in 0..<count {
       let others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
@@ -166,7 +166,7 @@ final class Crowd {
     Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
   }
 
-  /// Whether each of these matches has progressed.
+  /// Whether each match in `before` has progressed beyond the progress that `before` gives.
   func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
 
   private func saw(_ m: MatchID, _ state: MatchState) {

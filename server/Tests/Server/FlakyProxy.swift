@@ -10,7 +10,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
   struct Weather: Sendable {
     /// The least delay, in milliseconds, of each piece of the bytes that the proxy passes on.
     var least = 0
-    /// The largest additional random delay in milliseconds.
+    /// The most milliseconds that a random delay adds to `least`.
     var delay = 40
     /// One in this many pieces ends its connection, after a stall of up to a second; 0 for none.
     var lossOneIn = 150

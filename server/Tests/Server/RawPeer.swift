@@ -193,7 +193,7 @@ struct WebSocketFrames {
   /// The close code received.
   private(set) var closeCode: Int?
 
-  /// Makes a frame: first byte, a length that may be wrong, masked or not.
+  /// Makes a frame from its first byte and the payload. `length` is written in place of the payload's length, to make an invalid frame.
   static func frame(_ first: UInt8, _ payload: [UInt8], length: Int? = nil, isMasked: Bool = true) -> [UInt8] {
     let length = length ?? payload.count
     let bit: UInt8 = isMasked ? 0x80 : 0
@@ -208,7 +208,7 @@ struct WebSocketFrames {
     return frame + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
   }
 
-  /// Makes a text message for each line, and first or further frames for an incomplete line.
+  /// Makes a text message of each line. An incomplete line becomes the first frame of a message, and later bytes its next frames.
   mutating func frames(of bytes: [UInt8]) -> [UInt8] {
     var out: [UInt8] = []
     var rest = bytes[...]

@@ -150,7 +150,7 @@ extension Simulation {
       let since = watch.cutOff[i, default: now]
       watch.cutOff[i] = since
       guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
-      // Whether another node has been well since node `i` lost the store, and both were well long enough before to know each other.
+      // Whether another node `j` has been well since node `i` lost the store, and both ran long enough before this loss to know each other.
       let knewEachOther = nodes.indices.contains { j in
         j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
           && max(nodes[i].wasWellSince, nodes[j].startedAt) < since - Self.swept
@@ -246,8 +246,8 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // Allows 3 s more for the round trip, for the time from a deadline until a node declares a side lost on time (`flagDelay`), and for
-      // the store.
+      // Allows 3 s more for the round trip, for the store, and for the time until a node declares a side lost after its deadline
+      // (`flagDelay`).
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

@@ -13,7 +13,7 @@ import TicTacToe
 struct Simulation {
   struct Options {
     var nodes = 1
-    /// Whether other nodes may use the store. If not, statements of an ended process are lost.
+    /// Whether other nodes may use the store. If not, statements of an ended process are lost once the next process of the server runs.
     var isShared = true
     var clients = 5
     /// Simulated milliseconds with faults; afterwards the world runs without faults until all matches end.
@@ -115,7 +115,7 @@ struct Simulation {
     /// By how much the node's monotonic and wall clocks are ahead of the world's clocks, in milliseconds.
     var monotonicAhead: Int64 = 0
     var wallAhead: Int64 = 0
-    /// The number of the last scheduled tick; `tickAt` is its time.
+    /// The number of the last tick (wake-up of the lobby) that was scheduled; `tickAt` is the time of this tick.
     var tick = 0
     var tickAt: Int64?
     var waiting: [(UInt64, StoreUnit)] = []
@@ -350,7 +350,8 @@ struct Simulation {
     guard let effects = nodes[i].lobby?.reduce(input, now: moment) else { return }
     for effect in effects { carryOut(effect, at: i) }
     guard let lobby = nodes[i].lobby else { return }
-    // With 512 clients a check takes milliseconds: with 100 clients or more, check after every hundredth input.
+    // Check the lobby's invariants after every input, but with 100 clients or more only after every hundredth: with 512 a check takes
+    // milliseconds.
     reductions += 1
     if clients.count < 100 || reductions % 100 == 0 {
       for wrong in lobby.checkInvariants() { checker.faults.append("\(nodes[i].name): \(wrong)") }

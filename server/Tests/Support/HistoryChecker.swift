@@ -29,7 +29,7 @@ package struct HistoryChecker: Sendable {
     seen[m, default: [:]][seq] = hash
   }
 
-  /// Folds every log of the store. Compares it with the match's record, with what clients were shown, and with the accounts' results.
+  /// Folds every log of the store. Compares each log with the match's record, with what clients were shown, and with the accounts.
   package mutating func check(_ store: any MatchStore) throws {
     var tally: [Int64: [Variant: (won: Int, drawn: Int, lost: Int)]] = [:]
     let answered = Dictionary(grouping: acknowledged, by: \.m)

@@ -67,7 +67,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
   }
 
   /// Sets by how much a store's clock is ahead of PostgreSQL's. The first call must come before the store is opened, because prepared
-  /// statements keep the function that they found.
+  /// statements keep the `clock_timestamp` that they found.
   package func setClock(ahead milliseconds: Int64, at url: String) throws {
     try sql(
       """
@@ -76,7 +76,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
       """, at: url)
   }
 
-  /// Gives a schema that has no store yet a clock of its own. The returned function sets this clock, to milliseconds since 1970.
+  /// Gives a clock of its own to a schema that has no store yet. The returned function sets this clock, to milliseconds since 1970.
   package func makeClock(at url: String) throws -> @Sendable (Int64) throws -> Void {
     for text in PostgresTestBed.settableClock { try sql(text, at: url) }
     let connection = try PGConnection(try PGAddress(url), setup: [PGStatement(once: "SET synchronous_commit = off")()])

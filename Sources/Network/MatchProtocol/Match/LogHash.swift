@@ -9,7 +9,7 @@ package struct LogHash: Sendable, Hashable {
   /// The hash before the first event of a match.
   package init(start m: MatchID) { digest = SHA256.hash(Array("alina1".utf8) + Array(m.rawValue.utf8)) }
 
-  /// A hash read back from storage or from a `state`.
+  /// A hash read back from storage or from a message `state`.
   package init(digest: SHA256.Digest) { self.digest = digest }
 
   /// The hash after one more event. `body` has the event's bytes as stored and sent.
