@@ -32,7 +32,7 @@ import TicTacToe
     .move(ply: nil, cell: CellName(try #require(Variant.classic.cell(named: cell)), in: .classic))
   }
 
-  /// Plays moves, each after a second, from time 1000.
+  /// Plays moves for X and O in turn, one each second, the first at the time 1000 ms.
   private mutating func play(_ cells: [String]) throws {
     for (i, cell) in cells.enumerated() {
       let now = Int64(i + 1) * 1000

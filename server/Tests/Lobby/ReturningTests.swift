@@ -8,7 +8,7 @@ import Testing
 @Suite struct ReturningTests {
   private let day: Int64 = 86_400_000
 
-  /// Advances the store's clock by days, and lets the store be cleaned.
+  /// Advances the store's clock by days, and then waits for a minute, in which the lobby has expired rows deleted.
   private func pass(_ days: Int64, _ world: inout SteppedLobby) {
     world.wallAhead += days * day
     world.wait(61_000)

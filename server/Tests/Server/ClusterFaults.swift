@@ -67,7 +67,7 @@ final class ClusterFaultRun {
     try #require(crowd.games >= 8, "nobody plays")
   }
 
-  /// Strikes `rounds` times. After each stroke waits until every live match has had a further move or its end; prints these times.
+  /// Strikes `rounds` times. After each stroke waits until every live match has had a further move or its end; prints how long that took.
   func strike(_ fault: ClusterFault, rounds: Int) async throws {
     var times: [Int64] = []
     var matches = 0

@@ -149,7 +149,7 @@ final class Crowd {
     }
   }
 
-  /// The live matches with their progress.
+  /// The live matches, each with its progress (see `progress`).
   var live: [MatchID: Int] {
     var result: [MatchID: Int] = [:]
     for view in clients.flatMap(\.matches.values) where view.you != nil && view.state.phase == .live {

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of the limits to the damage of a hostile client, a corrupt log or a database failure.
+/// Tests that a hostile client, a corrupt log or a failing database does only limited damage.
 @Suite struct PromiseEndToEndTests {
   @Test func `no id that a client can send equals one of the server's own`() async throws {
     let server = try await TestServer()

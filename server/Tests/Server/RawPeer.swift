@@ -43,7 +43,7 @@ final class RawPeer {
     if web { try shakeHands(headers) }
   }
 
-  /// Upgrades the connection to a WebSocket with the example of RFC 6455.
+  /// Upgrades the connection to a WebSocket with the handshake that RFC 6455 shows as an example.
   func shakeHands(_ headers: [String] = [], location: SourceLocation = #_sourceLocation) throws {
     send(Array((WebSocketFrames.request + headers + ["", ""]).joined(separator: "\r\n").utf8))
     let head = try wait("HTTP/1.1 101", location: location) + rest { $0 == "\r" }.joined(separator: "\n")

@@ -117,7 +117,7 @@ import TicTacToe
     }
     try await played(20)
     try cluster.order("kill n3")
-    // The bots of the killed node have moved to the others, and play on.
+    // The bots of the killed node have moved to the other nodes, and play on.
     try await played(60)
     try cluster.order("start n3")
     try await played(20)

@@ -11,7 +11,7 @@ struct SimulatedStore {
   struct Log {
     var state: MatchState
     var record: MatchRecord
-    /// The times of the log's last growth and of the position's last change, on the world's monotonic clock.
+    /// The times, on the world's monotonic clock, at which the log last grew, and at which the match's position last changed.
     var grewAt: Int64
     var movedAt: Int64
   }

@@ -126,7 +126,7 @@ extension Simulation {
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)
     let (terms, seek) = (MatchTerms(clock: TimeControl("10+0")), clients[i].model.currentSeek)
-    // At the end of a soak test all clients seek the same game, `terms`. So withdraws a seek for another game, which would not be paired.
+    // At the end of a soak test all clients seek the same game (`terms`). A client withdraws any other seek, which would not be paired.
     if isOver ? seek != nil : seek?.terms != terms {
       carryOut(i, clients[i].model.ask(seek == nil ? .seek(.init(terms, key: nil)) : .unseek))
     }

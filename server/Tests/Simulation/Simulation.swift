@@ -60,7 +60,7 @@ struct Simulation {
   indirect enum Action {
     case think(Int)
     case dial(Int)
-    /// A player ends the program, to start it again at once.
+    /// A player ends the client program, and starts it again at once.
     case reload(Int)
     /// A player who has left starts the program again.
     case comeBack(Int)
@@ -86,7 +86,7 @@ struct Simulation {
     case restart(Int, life: Int)
     /// Resumes a stopped process.
     case resume(Int)
-    /// Checks whether a node that shuts down has sent everything.
+    /// Lets a node that shuts down leave as soon as all its units are stored, at the latest at `until`.
     case depart(Int, until: Int64, life: Int)
     case fault
     case heal

@@ -55,7 +55,7 @@ import TicTacToe
       }
     }
     try alterTables()
-    // Statements are first planned on empty tables.
+    // Makes PostgreSQL plan the statements while the tables are empty.
     try useAll(bench, 1)
     for filling in [
       """

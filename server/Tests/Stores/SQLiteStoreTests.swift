@@ -445,7 +445,7 @@ extension StoreArchive {
       #expect { try StoreArchive.load(lines, into: bench.store) } throws: { "\($0)".contains("line 2: ") }
     }
     let lines = text.split(separator: "\n")
-    // Cuts the archive at a line's end, and leaves out a line in its middle.
+    // Two incomplete archives: one without its last line, one without a line in its middle.
     for part in [Array(lines.dropLast()), Array(lines[..<2] + lines[3...])] {
       #expect { try StoreArchive.load(part, into: bench.store) } throws: {
         "\($0)".contains("the archive is incomplete")

@@ -136,7 +136,7 @@ extension StoreConformance {
         Issue.record("\(change) was refused")
         return
       }
-      // The store sets when a token expires, so this value is taken from its answer.
+      // The store sets when a token expires, so the expected time is taken from the store's answer.
       let expires = account.tokenExpires
       expected.tokenExpires = expires
       #expect(account == expected && gone == forgotten)

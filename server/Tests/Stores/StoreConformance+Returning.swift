@@ -9,8 +9,8 @@ import Testing
 extension StoreConformance {
   /// The durations of absence before a return.
   private static let absences = [Bench.hour, 25 * Bench.hour, 29 * Bench.day, 91 * Bench.day, 365 * Bench.day]
-  /// Times around the ends of 32-bit seconds (signed: January 2038, unsigned: February 2106), and 2101, after the year
-  /// 2100 without a leap day.
+  /// Times in milliseconds since 1970: shortly before signed 32-bit seconds end (January 2038), in 2101, after the year 2100 without a leap
+  /// day, and shortly before unsigned 32-bit seconds end (February 2106).
   private static let eras: [Int64] = [2_147_483_000_000, 4_133_980_800_000, 4_294_967_000_000]
 
   private func come(_ token: String, _ session: String, _ bench: Bench) throws -> LoginResult {

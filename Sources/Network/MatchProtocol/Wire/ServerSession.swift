@@ -23,7 +23,7 @@ package struct ServerSession: Sendable {
     package var rate = 20
     /// The most messages that a client may send at once after a pause.
     package var burst = 40
-    /// For a bot: messages a second, and the most messages at once if `burst` is lower.
+    /// For a bot: messages a second. If `burst` is lower, a bot may also send this many messages at once.
     package var botRate = 200
     /// A connection is closed after this many messages were refused because they came too fast. The count falls by `rate` / 10 each second.
     package var refusalLimit = 100
