@@ -7,7 +7,7 @@ import Testing
 
 @testable import MatchStore
 
-/// Tests of nodes, followers and comparisons.
+/// Tests of nodes, of the nodes that follow a match, and of comparing a node's memory with the store.
 extension StoreConformance {
   // MARK: heartbeats
 
