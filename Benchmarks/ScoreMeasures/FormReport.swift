@@ -17,7 +17,7 @@ package struct FormReport: Sendable {
 
   package private(set) var rows: [Row] = []
 
-  /// Plays the games as sessions with the given rules.
+  /// Plays the games one after the other, as sessions of music with the given score rules, and measures these sessions.
   package init(_ records: [Record], rules: ScoreRules) {
     for pace in PaceReport.medians { add(Session(records, rules: rules, median: pace.seconds), pace.name) }
     listen(records, rules)
@@ -39,7 +39,8 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Plays two hours of games between computers. Adds the share of bars with a long note, and the number of tonics that occur.
+  /// Plays two hours of games between computers. Adds a row with the share of bars that have a long note, and a row with the number of
+  /// tonics that occur.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
@@ -48,8 +49,8 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // The bar's last note sounds until the next bar cuts it, or else to the bar's end. It counts if it sounds more than three times as
-      // long as any earlier note of the bar.
+      // The bar's last note sounds until the next bar cuts it, or else to the bar's end. It counts as long if it sounds more than three
+      // times as long as any earlier note of the bar.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -69,7 +70,7 @@ package struct FormReport: Sendable {
       // In the closing bars the motto (the notes of the winner's first moves) comes just before the very last note.
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
-      // Intervals in semitones, octaves ignored.
+      // The intervals between consecutive notes in semitones, modulo octaves (0–11).
       func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
       if steps(Array(last)) == steps(Array(motto)) { played += 1 }
     }
@@ -117,8 +118,8 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether the longest bar of a game (of several equal ones the last) comes after the first third of the game's bars. A bar's length is
-  /// its number of pairs, plus the pairs of the phrase bars that follow it.
+  /// Whether the longest bar of a game (of several equally long bars the last) comes after the first third of the game's bars. A bar's
+  /// length is the number of its sounding pairs, plus those of the phrases that extend the bar while a player thinks.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -133,7 +134,7 @@ package struct FormReport: Sendable {
   }
 
   /// Returns the number of bars whose M and T notes equal those of a bar less than half an hour before, and the number of bars compared
-  /// (`of`). Bars with one pair, echoes and bars of moves taken back are not compared.
+  /// (`of`). Bars with one pair, echoes and the bars of takebacks are not compared.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
@@ -171,7 +172,7 @@ extension FormReport {
   /// Consecutive games, with their bars as heard: with echoes, and cut by the next bar.
   private struct Session {
     let records: [Record]
-    /// The bars of each game, without echoes and bars of moves taken back.
+    /// The bars of each game, without echoes and the bars of takebacks.
     private(set) var games: [[Bar]] = []
     /// All bars, including echoes.
     private(set) var bars: [Bar] = []

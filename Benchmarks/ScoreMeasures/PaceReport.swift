@@ -22,7 +22,7 @@ package struct PaceReport: Sendable {
   ]
 
   package let pace: String
-  /// Whether O is an opponent whose replies come on the beats of the music.
+  /// Whether O is an opponent whose replies come on the beats of the music; otherwise O is a person, as X always is.
   package let hasOpponent: Bool
   /// The number of bars that are the music of a move; bars of takebacks and of the closing music do not count.
   package private(set) var bars = 0
@@ -72,8 +72,8 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // A bass note after the downbeat repeats the long note that this bar has cut. It counts as heard if it sounds at least twice as
-      // long as the shortest note (`quickest`).
+      // A bass note after the downbeat repeats the long note that this bar has cut. It counts as heard if it sounds at least twice as long
+      // as the shortest note that the score rules allow (`quickest`).
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }

@@ -5,7 +5,8 @@ import TicTacToe
 /// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random, but
 /// complete no line of their own as long as they have another move.
 package enum ReferenceGames {
-  /// Game `index` of a seed; its record has a random seed for the music. In Ultimate the players win and block on the small boards.
+  /// Game number `index`, counted from 0, of the series of games that `seed` determines; its record has a random seed for the music. In
+  /// Ultimate a player wins or blocks on the small board in which the move is made.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
     var game = Game(from: VariantState(startOf: variant))
@@ -27,7 +28,7 @@ package enum ReferenceGames {
     return record
   }
 
-  /// The games `0..<count` of a seed.
+  /// The first `count` games of the series that `seed` determines.
   package static func games(_ count: Int, of variant: Variant = .classic, seed: UInt64 = 1) -> [Record] {
     (0..<count).map { game(variant, seed: seed, index: $0) }
   }

@@ -60,7 +60,7 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// The lengths of consecutive pairs in seconds; 0 for a silent pair.
+  /// The length of each pair in seconds: from the end of the sounding pair before, to the pair's own end; 0 for a silent pair.
   package static func lengths(of bar: Bar) -> [Double] {
     var end = Tick.zero
     return bar.pairs.map { pair in

@@ -26,7 +26,7 @@ package struct StyleReport: Sendable {
 
   package init() {}
 
-  /// Adds a game whose bars are never cut short.
+  /// Adds a game, composed so that each move sounds when the bar before has ended, and no bar is cut.
   package mutating func add(_ record: Record, rules: ScoreRules) {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
@@ -75,9 +75,9 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs. A move's bar must have a number in the range
-  /// `sentences.pairs`, or at most four if M rests in a pair. A closing bar must have one pair fewer than the closing bar before it,
-  /// or three pairs as a bar of the motto, or one pair as the final long note.
+  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs. A move's bar must have a number in the range `sentences.pairs`,
+  /// or at most four if M rests in a pair. The first bar of an arch or half arch may have any number. Each later bar must have one pair
+  /// fewer than the bar before, or three as a bar of the motto, or, in an arch, one as the final long note.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {

@@ -20,7 +20,7 @@ struct ArenaBench: Sendable {
     let goal: Double
     /// Whether smaller is better.
     var isTime = false
-    /// A text computed from the results, the same on every machine, to compare the results with those of C.
+    /// A text computed from the results of the work. It is the same on every machine, and C must compute the same text.
     var signature = "-"
     /// Whether C computed the same results; `nil` if it was not compared.
     var agrees: Bool?
@@ -130,7 +130,8 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds a row with the arena's shortest time for `work` among `repeats` runs, and with the C program's time `c`. Compares both results.
+  /// Adds a row with the arena's shortest time for `work`, of 5 × `repeats` runs, and the C program's shortest time of five calls of `c`.
+  /// Compares the results of `work` and of the C program.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
@@ -152,7 +153,7 @@ struct ArenaBench: Sendable {
         goal: goal, isTime: isTime, signature: computed, agrees: theirs.map { $0.signature == computed }))
   }
 
-  /// The time that the program in C took, and a checksum of its results.
+  /// The time that the program in C took, and the signature (a text computed from its results).
   typealias Measured = (nanoseconds: Double, signature: String)
 
   /// Runs two tasks in turn, five times each. Returns the shortest time of each task. If another program slows the machine for a second, it

@@ -282,8 +282,8 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // `masks` are the subsets of the occupied cells up to c: adds a copy of each subset so far with cell c. `keys` are the amounts by
-      // which the board's key falls if the marks of a subset are X's instead of O's.
+      // `masks` lists the subsets of the occupied cells before c; this adds each of these subsets with cell c. `keys[i]` is the amount by
+      // which the board's key falls if the marks in `masks[i]` are X's instead of O's.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;
@@ -447,7 +447,7 @@ int main(int count, char **words) {
     }
     if (!is_perft) signature = solved();
   }
-  // Prints the nanoseconds and the signature; of several repeats the best time.
+  // Prints the nanoseconds (with several repeats those of the fastest) and the signature.
   printf("%.0f %llu\n", best_time, (unsigned long long)signature);
   return 0;
 }

@@ -74,7 +74,7 @@ static cells moves_of(const state *s) {
   return ~(s->side[0] | s->side[1]) & boards;
 }
 
-// Returns 1 if the move wins, 2 if it draws, else 0.
+// Plays a move. Returns 1 if the move wins the game, 2 if it ends the game in a draw, else 0.
 static int mark(state *s, int cell) {
   int board = cell / 9, place = cell % 9, mover = s->turn;
   s->side[mover] |= (cells)1 << cell;

@@ -45,8 +45,8 @@ import TicTacToe
     // The cells of the board in reading order. The pointer visits the third and the sixth, which are both empty.
     let cells = screen.accessible().filter { $0.role == "gridcell" }
     let places = [cells[2].place, cells[5].place].map { (Double($0.x + $0.width / 2), Double($0.y + $0.height / 2)) }
-    // Every tenth frame the pointer moves from one of the two cells to the other. In the frames in between, the preview mark of the new
-    // cell fades in and that of the old cell fades out.
+    // Every tenth frame the pointer moves from one of these two empty cells to the other. In the frames in between, the preview mark of the
+    // new cell fades in and that of the old cell fades out.
     cell = FrameBench.median(of: 120) { frame in
       let now = 31 + Double(frame) / 60
       let place = places[frame / 10 % places.count]

@@ -3,7 +3,7 @@ import Foundation
 /// The server processes under test, with their ports and resource use.
 final class Child {
   private let process = Process()
-  /// The input of the process. Closing it makes `scripts/cluster` end the servers it has started.
+  /// The standard input of the process. When the input closes, `scripts/cluster` ends the servers that it has started.
   private let leash = Pipe()
   /// The ports of the servers.
   private(set) var ports: [Int] = []

@@ -27,7 +27,7 @@ enum Echo {
     func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
   }
 
-  /// Serves until the process is ended, with the server's socket options.
+  /// Serves until the process is ended, with the same socket options as the match server.
   static func serve() throws -> Never {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let channel = try ServerBootstrap(group: group)

@@ -2,7 +2,8 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Fetches the log of every game played and compares it with the events seen. Each connection requests one log at a time.
+/// Fetches the log of every game played. Checks the hashes in the log, and compares the log's end and moves with what the players received.
+/// Each connection requests one log at a time.
 final class Export: @unchecked Sendable {  // confined to the one event loop of the load
   private let players: Players
   private let links: [Link]

@@ -4,7 +4,7 @@ import NIOPosix
 import TLS
 import TLSChannel
 
-/// One connection of the load. Calls `onLine` for each line that it receives, and flushes sent lines at the end of a read.
+/// One connection of this load generator. Calls `onLine` for each line that it receives, and flushes sent lines at the end of a read.
 final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to the one event loop of the load
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -66,7 +66,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   func send(_ line: String) { send(Array(line.utf8)) }
   func close() { context?.close(promise: nil) }
 
-  /// Opens connections to the ports in turn, at most 64 at a time; `prepare` is called for each on the event loop before data arrives.
+  /// Opens connections to the ports in turn, at most 64 at a time. Before data arrives, calls `prepare` on the event loop for each.
   static func open(
     _ count: Int, ports: [Int], tls: TLSContext? = nil, on loop: any EventLoop,
     _ prepare: @escaping @Sendable (Int, Link) -> Void
@@ -91,7 +91,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether `text` stands in the line at `offset`.
+  /// Whether the line has `text` at byte number `offset`.
   func has(_ text: StaticString, at offset: Int = 0) -> Bool {
     let n = text.utf8CodeUnitCount
     guard offset + n <= count, let base = baseAddress else { return false }
@@ -111,7 +111,7 @@ extension UnsafeRawBufferPointer {
     return nil
   }
 
-  /// The characters up to the next quote.
+  /// The characters from `offset` up to the next quotation mark.
   func word(at offset: Int) -> String {
     let end = self[offset...].firstIndex(of: UInt8(ascii: "\"")) ?? count
     return String(decoding: self[offset..<end], as: UTF8.self)

@@ -16,13 +16,13 @@ struct Row {
 /// Processor seconds that the servers and the database use in each second.
 typealias Used = (servers: Double, database: Double)
 
-/// The measurements. Server and load share the machine, with one event loop each.
+/// The measurements. The server under test and this load generator share the machine, with one event loop each.
 struct Measure {
   let options: Options
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   var rows: [Row] = []
   var faults: [String] = []
-  /// Lines per second, in and out, of the program that only echoes lines.
+  /// Lines per second, received and sent together, of the program that only echoes lines.
   var echo = 0.0
   var memory = 0.0
   private static let limits = ["--rate", "1000000", "--burst", "1000000", "--log-level", "error"]
@@ -275,8 +275,8 @@ struct Measure {
     try verify(players, "across")
   }
 
-  /// Measures a hundred matches with five moves per second each: first alone, then beside fifty other connections. These connections send
-  /// ten times the allowed rate from another thread, and each one that the server closes is opened again.
+  /// Measures a hundred matches with five moves per second each: first alone, then beside fifty other connections. Each of these sends,
+  /// from another thread, ten times as many lines as the server allows; a connection that the server closes is opened again.
   private mutating func flood() throws {
     let child = Child(
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])

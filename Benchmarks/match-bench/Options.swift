@@ -5,7 +5,7 @@ func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench
 
 /// The options of a run.
 struct Options {
-  /// The measurements, in order.
+  /// The names of the measurements, in the order in which they run.
   static let names = [
     "echo", "redis", "memory", "durable", "cluster", "pairing", "event", "latency", "across", "flood", "idle",
     "idle-tls",

@@ -30,28 +30,28 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var numbers: [String: Int] = [:]
   /// The ids of the games, in starting order.
   private(set) var games: [String] = []
-  /// The state hash in the last `end` event of each game; empty before.
+  /// The state hash in the last `end` event that the players received of each game; empty before the first.
   private(set) var shown: [String] = []
   /// The acknowledgements.
   private(set) var answers: [Answer] = []
   /// The number of moves that arrived at the opponents.
   private(set) var moves = 0
-  /// Answers other than `ok`.
+  /// The `err` and `bye` lines that the players received.
   private(set) var refusals: [String] = []
-  /// Nanoseconds from a move's due time to its arrival at the opponent; only with a pace.
+  /// Nanoseconds from a move's due time to its arrival at the opponent; recorded only if `pace` is set.
   private(set) var latency = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from a move's due time until it was sent: the load's own share of `latency`.
+  /// Nanoseconds from a move's due time until it was sent: the part of `latency` that this program itself causes.
   private(set) var lateness = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if the
-  /// opponent receives it first. Only with a pace.
+  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if the opponent receives it
+  /// first. Recorded only if `pace` is set.
   private(set) var passage = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// For each game, the player who learnt of the latest move first: whether this is the mover, on which node, and when.
+  /// For each game, who learnt of the latest move first (the mover or the opponent), on which node, and when. Removed once both know it.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
   private var nodes = 1
-  /// The due time of each game's current move.
+  /// The due time of each game's current move, in monotonic nanoseconds; 0 before the first move.
   private var due: [UInt64] = []
   private let pace: UInt64?
   private let keepsNeighbours: Bool
@@ -90,7 +90,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     passage.reset()
   }
 
-  /// Makes the players ask for no more rematches; running games go on.
+  /// Makes the players ask for no more games or rematches; running games go on.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {
@@ -107,7 +107,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       seat.ply = 0
       seat.game = numbers[name] ?? begin(name)
     } else if line.has(#"{"t":"state","m":""#) {
-      // A server of a cluster announces a new match by a `state` line. If the match has no moves yet, X makes the first.
+      // A server of a cluster may announce a new match by a `state` line instead of a `start` event. X then makes the first move.
       if seat.side == 0, seat.ply == 0, seat.game >= 0, line.after(#""moves":[]"#, from: 40) != nil { move(i, link) }
     } else if line.has(#"{"t":"ping""#) {
       link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
@@ -187,7 +187,8 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       "{\"t\":\"move\",\"id\":\"m\(seat.ply)\",\"m\":\"\(games[seat.game])\",\"ply\":\(seat.ply),\"cell\":\""
       + "\(Players.cells[seat.ply])\",\"mid\":\"p\(seat.ply)\"}\n"
     guard let pace else { return link.send(line) }
-    // The next move is due `pace` after the due time of the move before, not after its arrival: else a slow server would slow the load.
+    // The next move is due `pace` after the due time of the move before, not after its arrival: else a slow server would slow the load. A
+    // move whose due time is past is due at once.
     let now = steadyNanoseconds()
     let before = due[seat.game]
     let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)

@@ -94,7 +94,7 @@ import TicTacToe
       + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
   }
 
-  /// Stores units (changes that become durable together); fails unless all are applied.
+  /// Stores units (changes that become durable together); throws unless all are applied.
   private func apply(_ units: [StoreUnit], to store: any MatchStore) throws {
     for verdict in store.apply(units) {
       guard case .applied = verdict else { throw StoreError.failed("\(verdict)") }
@@ -139,7 +139,7 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // Slow batches weigh less, which makes the fitted cost too small: scale it so that the mean of the factors is 1.
+      // Slow batches have less weight in the fit, so the fitted cost is too small: scale the cost so that the factors have the mean 1.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)
@@ -258,7 +258,7 @@ import TicTacToe
     )
     print("|---|---|---|---|---|---|---|")
     for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
-      // Moves arrive at this share of the rate at which batches of 512 moves could be stored.
+      // The mean rate of arriving moves: `share` of the rate at which batches of 512 moves could be stored.
       let rate = share * 512 / (cost.fixed + 512 * cost.each)
       let real = try measure(store, UInt64(50 + i), rate)
       let model = simulate(cost, rate)

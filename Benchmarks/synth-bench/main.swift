@@ -112,7 +112,7 @@ case "block":
     print(size, "median", ms(times[times.count / 2]), "worst", ms(times.last ?? 0), "budget", ms(Double(size) / 48_000))
   }
 case "notes":
-  // Renders the notes B1, B2 … B6 at velocities 30, 50 and 80, nine seconds each, with the pedal and without effects.
+  // Renders the notes B1, B2 … B6 at velocities 30, 50 and 80, nine seconds each, without effects; the pedal is down from the start.
   var patch = standard
   patch.levels.reverbSend = -90
   patch.levels.stringSend = -90
