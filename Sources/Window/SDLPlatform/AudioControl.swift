@@ -2,8 +2,8 @@ import Synchronization
 
 /// The state that the audio callback shares with other threads, in atomics only.
 final class AudioControl: Sendable {
-  /// The frame up to which the callback renders without waiting for `AudioDevice.allow`. `.max` (no limit), except in a script's run on a
-  /// device without a clock.
+  /// The frame up to which the callback renders without waiting for `AudioDevice.allow`: `.max` (no limit), unless the device is gated
+  /// (`Options.isGated`).
   let allowedFrames = Atomic<Int64>(.max)
   /// Frames requested by the device so far.
   let framesAsked = Atomic<Int64>(0)
@@ -12,7 +12,7 @@ final class AudioControl: Sendable {
   /// Nanoseconds spent in the slowest callback.
   let worstNanoseconds = Atomic<UInt64>(0)
   let calls = Atomic<UInt64>(0)
-  /// Whether the player cannot hear the output: the window is hidden and its sound is off.
+  /// Whether the player cannot hear the output: the window is hidden, and all sound or the sound of hidden windows is off.
   let isUnheard = Atomic<Bool>(false)
 
   /// The start time (monotonic nanoseconds) and the first frame of each of the last callbacks; callback `i` is at `2 * (i % logCapacity)`.

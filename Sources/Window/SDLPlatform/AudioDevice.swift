@@ -154,8 +154,8 @@ package final class AudioDevice {
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Sets whether the player cannot hear the output: the window is hidden and its sound is off. After `HookState.restAfter` unheard frames
-  /// the engine only counts the frames and computes no samples.
+  /// Sets whether the player cannot hear the output, because the window is hidden and its sound is off. After `HookState.restAfter` unheard
+  /// frames the engine only counts the frames and computes no samples.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
   /// The number of callbacks so far, and the nanoseconds spent in all of them and in the slowest.
@@ -198,8 +198,8 @@ package final class AudioDevice {
   }
 
   private func open(name: String?) -> Bool {
-    // Request 32-bit floats; the device may grant another format that `SampleFormat` has. If this fails, request 16-bit integers, which SDL
-    // converts. The rate must be 48 kHz.
+    // Request 32-bit floats; SDL may then grant the device's own format, if `SampleFormat` has it. If this fails, request 16-bit integers,
+    // which SDL converts to the device's format. The rate must be 48 kHz.
     for (format, changes) in [(AUDIO_F32LSB, SDL_AUDIO_ALLOW_FORMAT_CHANGE), (AUDIO_S16LSB, 0)] {
       let opened = Mix_OpenAudioDevice(48_000, UInt16(format), 2, Int32(options.bufferFrames), name, Int32(changes))
       guard opened == 0 else { continue }
@@ -247,7 +247,7 @@ package final class AudioDevice {
 }
 
 extension SampleFormat {
-  /// The format of a device; `nil` for a format that only SDL can convert.
+  /// Converts SDL's number of a format; `nil` for a format that the hook cannot write.
   init?(sdl format: Int32) {
     switch format {
     case AUDIO_F32LSB: self = .float32

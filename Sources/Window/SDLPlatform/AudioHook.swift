@@ -14,7 +14,7 @@ struct HookState {
   let engine: Unmanaged<Engine>
   let control: Unmanaged<AudioControl>
   let format: SampleFormat
-  /// Memory for `scratchFrames` frames of interleaved stereo, from which the samples are converted for a device without 32-bit floats.
+  /// Memory for `scratchFrames` frames of interleaved stereo. For a device with 16-bit integers the samples are first rendered here.
   let scratch: UnsafeMutablePointer<Float>
   static let scratchFrames = 1_024
   var dither = Dither()
@@ -29,7 +29,7 @@ struct HookState {
 
 /// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor would trap on the audio thread.
 ///
-/// Real-time safe, except in a script's run on a device without a clock: the hook then waits for `AudioDevice.allow`.
+/// Real-time safe, unless the device is gated (`AudioDevice.Options.isGated`): the hook then waits for `AudioDevice.allow`.
 nonisolated func alinaAudioHook(user: UnsafeMutableRawPointer?, stream: UnsafeMutablePointer<UInt8>?, length: Int32) {
   guard let user, let stream, length > 0 else { return }
   let state = user.assumingMemoryBound(to: HookState.self)

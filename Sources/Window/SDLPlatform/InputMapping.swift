@@ -3,7 +3,7 @@ import Screen
 
 /// Converts SDL events to the game's input events.
 struct InputMapping {
-  /// Bitmap pixels per window unit, the unit of SDL's mouse positions; from the renderer's output size.
+  /// Bitmap pixels per window unit (the unit of SDL's mouse positions), computed from the renderer's output size.
   var scale = 1.0
   /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
@@ -36,7 +36,7 @@ struct InputMapping {
       return [.pointerMoved(x: x, y: y)]
     case SDL_FINGERUP where finger == event.tfinger.fingerId:
       finger = nil
-      // Send `pointerLeft` too, because no cell is hovered after a finger is lifted.
+      // Send `pointerLeft` as well: after a finger is lifted, no cell is under the pointer.
       let (x, y) = touch(event)
       return [.pointerUp(x: x, y: y, isTouch: true), .pointerLeft]
     case SDL_KEYDOWN:

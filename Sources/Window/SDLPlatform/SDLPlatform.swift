@@ -1,7 +1,7 @@
 import CSDL2
 import Screen
 
-/// The real window: shows the game's bitmap, delivers its input, and wakes it only when something is due.
+/// The real window: shows the game's bitmap, delivers its input, and calls the game only when an input, a frame or an update is due.
 ///
 /// Confined to the main thread.
 package final class SDLPlatform {
@@ -16,7 +16,7 @@ package final class SDLPlatform {
     package var width = 1_280
     /// The height in window units, reduced to fit the display.
     package var height = 720
-    /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; used if a display would show the title bar.
+    /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; ignored if no display would show the title bar.
     package var place = ""
     /// A clock that a script advances; with such a clock the event loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
@@ -32,7 +32,7 @@ package final class SDLPlatform {
   package var afterFirstFrame: (() -> Void)?
   /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
-  /// Called at each pass of the event loop with its time in seconds, before the game's update.
+  /// Called at each pass of the event loop, before the game's update; `now` is the time of the pass in seconds.
   package var beforeUpdate: ((_ now: Double) -> Void)?
 
   private let window: OpaquePointer
@@ -250,7 +250,7 @@ package final class SDLPlatform {
       if let texture { SDL_DestroyTexture(texture) }
       texture = nil
       frame = nil
-    // Ignore number 0: SDL reports with it the removal of a device that is not open.
+    // SDL also reports the removal of a device that is not open, with the number 0: ignore that.
     case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
       audio?.deviceRemoved()
     case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:

@@ -86,7 +86,7 @@ extension PlatformServices {
   }
 }
 
-/// Ends the loop's wait for events, so that `update` is called. Safe from any thread.
+/// Ends the event loop's wait for events, so that the loop calls `update`. Safe from any thread.
 func wakePlatform() {
   var event = SDL_Event()
   event.type = SDL_USEREVENT.rawValue

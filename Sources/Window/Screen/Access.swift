@@ -17,7 +17,8 @@ extension RootScreen {
     /// The ARIA role: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` for text that is only read.
     package var role: String
     package var name: String
-    /// The state: `on` or `off` for an answer of a choice, `disabled`, the value of a slider, or the text of a field.
+    /// The state: `on` or `off` for an answer of a choice, `disabled` for a disabled button, the value of a slider, or the text of a field;
+    /// else empty.
     package var state: String
     /// The position in device pixels.
     package var place: PixelRect
@@ -57,7 +58,8 @@ extension RootScreen {
 
   package var accessibleFocus: Int? { context.focus.map { $0.number * RootScreen.placesOfView } }
 
-  /// Presses an element or moves the focus to it; ignores an element that no longer exists.
+  /// Moves the focus to an element and, unless `onlyFocus`, presses the element if it is a button, cell or answer. Ignores an element that
+  /// no longer exists.
   package func activate(_ id: Int, onlyFocus: Bool = false, at now: Double) {
     var target: (view: View, place: Rect)?
     eachPlace { view, index, place, _ in

@@ -83,7 +83,7 @@ package struct PlatformServices: Sendable {
   package var files: FileFunctions
   /// The names of the output devices; empty if unknown.
   package var soundDevices: @Sendable () -> [String] = { [] }
-  /// Whether speech-dispatcher is installed, so that the program can speak by itself.
+  /// Whether speech-dispatcher is installed, so that the program can speak without a screen reader.
   package var canSpeak: @Sendable () -> Bool = { false }
   /// A number that changes whenever the file changes; `nil` without a file.
   package var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
@@ -120,7 +120,7 @@ package struct PlatformServices: Sendable {
   /// Runs `work` on a worker thread; `work` must not access the screen.
   package var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
 
-  /// Makes services without effect, whose functions the platform then replaces.
+  /// Makes services whose functions do nothing, until the platform replaces the functions.
   package init(locks: FileLocks) { files = FileFunctions(locks: locks) }
 }
 

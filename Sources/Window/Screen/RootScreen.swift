@@ -37,7 +37,7 @@ package final class RootScreen {
       guard newValue != old else { return }
       context.pages = newValue
       topScene.contentChanged()
-      // If the page of the review is open and another game is to be reviewed, make the page anew.
+      // If the review is open and shows a game other than the new one, make the page anew.
       if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { pageStack.open(.review) }
     }
   }
@@ -105,7 +105,7 @@ package final class RootScreen {
       applySettings()
       pageStack.rebuild()
     }
-    // At the start only a desktop window can become full-screen: a browser requires a touch first.
+    // At the start only a desktop window can become full-screen: a browser allows this only after a touch, click or key press.
     settings.$fullScreen.observe { [context] isFull in
       if context.now > 0 || isFull && !services.isPage { services.setFullScreen(isFull) }
     }
@@ -150,7 +150,7 @@ package final class RootScreen {
 
   var topScene: Scene { pageStack.scene }
 
-  /// Requests the data that a page shows; called when the page opens.
+  /// Requests the data that a page shows, such as the list of saved games, from `Play.App`; called when the page opens.
   private func ask(for name: SceneName) {
     switch name {
     case .games: onIntent(.listGames)
@@ -411,7 +411,7 @@ package final class RootScreen {
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
-    // The board sends `preview(nil)` while another page opens; this intent must not close that page.
+    // While the contents page opens, the board sends `preview(nil)`. This intent, unlike those of the default case, must not close it.
     case .preview: onIntent(intent)
     default:
       // An action chosen on the contents page applies to the board, so close the contents page.
@@ -421,7 +421,7 @@ package final class RootScreen {
     return true
   }
 
-  /// Shows a touch of free play that no input of this screen caused.
+  /// Shows a touch of free play that is not an input of this screen, as when a film is made of recorded free play.
   package func showTouch(_ square: Square) { (boardScene as? BoardScene)?.showTouch(square) }
 
   /// Handles an intent that `WindowState` passes to the screen.

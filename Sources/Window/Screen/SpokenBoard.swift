@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// A question about the board that a key asks and a screen reader or speech-dispatcher answers.
+/// A question about the board that the player asks with a key; a screen reader or speech-dispatcher speaks the answer.
 enum BoardQuestion {
   case lastMove, turn, row, clocks
 

@@ -4,7 +4,7 @@ package struct Theme: Sendable, Hashable {
   package var name: String
   package var paper: Color
   package var ink: Color
-  /// The colour of secondary text. Like `ink` and `accent` its contrast on paper is at least 4.5 : 1, as WCAG 2 level AA requires.
+  /// The colour of secondary text. Like `ink` and `accent`, it has a contrast of at least 4.5 : 1 to `paper`, as WCAG 2 level AA requires.
   package var faintInk: Color
   /// The colour of staff lines, of lines in charts and controls, and of the board's grid; not of text.
   package var line: Color

@@ -47,8 +47,8 @@ final class Canvas {
     cairo_surface_mark_dirty(surface)
   }
 
-  /// Clips drawing to a rectangle, widened to whole pixels. A clip through pixels is slow, and the colours of these pixels would depend on
-  /// the damaged area.
+  /// Clips drawing to a rectangle, widened to whole pixels. A clip through pixels is slow, and would mix the new colour of these pixels
+  /// with the old one, so that their colour would depend on how often they were redrawn.
   func clip(_ rect: Rect) {
     let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
     cairo_new_path(context)

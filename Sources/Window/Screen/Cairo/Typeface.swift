@@ -10,7 +10,7 @@ final class Typeface {
   ]
 
   private let pango: OpaquePointer
-  /// A context with all fonts of the machine as fallback, for names and texts in other scripts; created on demand.
+  /// A Pango context with all fonts of the machine as fallback, for names and texts in other scripts; created on demand.
   private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
   private var cache: [TextKey: Block] = [:]
 
@@ -18,7 +18,7 @@ final class Typeface {
   let isGenuine: Bool
 
   init() {
-    // A configuration with the two files of the typeface only, so that the result does not depend on the machine.
+    // A fontconfig configuration with only the two files of the typeface, so that the result does not depend on the machine's fonts.
     (pango, isGenuine) = Typeface.context(FcConfigCreate(), onlyOurs: true)
   }
 
@@ -149,7 +149,7 @@ final class Typeface {
     return Block(layout: layout)
   }
 
-  /// The number of characters without a glyph, in the typeface alone or with fallback fonts.
+  /// The number of characters of a text for which the typeface has no glyph; with `withFallback`, for which no font of the machine has one.
   func missingGlyphs(in text: String, withFallback: Bool = false) -> Int {
     let block = withFallback ? block(text, TextStyle(16)) : make(text, TextStyle(16), 0, .left, in: pango)
     return Int(pango_layout_get_unknown_glyphs_count(block.layout))

@@ -5,7 +5,7 @@ import TicTacToe
 struct InkStroke: Sendable, Hashable {
   private let points: [Point]
   private let widths: [Double]
-  /// The length of the line from its start to each of `points`, from which the pen gets its constant speed.
+  /// The length of the line from its start to each of `points`, so that `outline` can cut the line at a share of its length.
   private let travelled: [Double]
 
   /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples per span.
@@ -31,8 +31,8 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The stroke through a winning line, from the middle `a` of the first cell to the middle `b` of the last cell, and at both ends a third
-  /// of a cell further.
+  /// The stroke through a winning line: from the middle `a` of the first cell to the middle `b` of the last cell, and a third of a cell
+  /// further at both ends.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)
@@ -114,7 +114,7 @@ struct InkStroke: Sendable, Hashable {
 
 /// A mark as pen strokes in a unit square centred on the origin. Its shape differs slightly from cell to cell.
 struct MarkStrokes: Sendable {
-  /// The strokes in drawing order, each with its begin and end (0…1) in the animation.
+  /// The strokes in drawing order, each with the times (0…1 of the animation) at which its drawing begins and ends.
   private let strokes: [(stroke: InkStroke, from: Double, to: Double)]
 
   /// X as two strokes; `seed` varies the shape slightly.

@@ -16,7 +16,7 @@ struct Paper: Sendable, Hashable {
     let coarse = Int32(grain * 360)
     let fall = Int32(falloff * 256)
     let isEven = fine == 0 && fall == 0
-    // The colour of a pixel depends only on the sum of noise, falloff and dither, in 1/256 levels: compute it once for each possible sum.
+    // The colour of a pixel depends only on the sum of noise, falloff and dither, in 1/256 of a level: compute it once for each sum.
     let lowest = -(fine + coarse / 2 + fall + 8)
     let highest = fine + coarse / 2 + 264
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }

@@ -20,7 +20,7 @@ package struct Easing: Sendable {
   package static let cubicInOut = Easing(curve: { inOut($0, cubic) })
   package static let sineOut = Easing(curve: { out($0, sineCurve) })
   package static let sineInOut = Easing(curve: { inOut($0, sineCurve) })
-  /// Overshoots the end by a tenth.
+  /// Moves a tenth of the distance beyond the target and then back to the target.
   package static let backOut = Easing(curve: { out($0) { $0 * $0 * (2.70158 * $0 - 1.70158) } })
 
   private static func out(_ p: Double, _ f: (Double) -> Double) -> Double { 1 - f(1 - p) }

@@ -108,7 +108,8 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // If one of the nine boards is enlarged, the minimap needs room at its left: extend the frame of the whole to the left.
+      // The cells are too small for a finger: one of the nine boards is enlarged, with a minimap at its left. Extend `board.frame` to the
+      // left, so that it contains both.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }
@@ -316,7 +317,7 @@ final class BoardScene: Scene {
     }
   }
 
-  /// Requests a search's evaluation if no table covers the game.
+  /// Requests an evaluation by a search if no table has the exact values of the game, and if the player may move and get help now.
   private func askJudgement() {
     if context.analysis == nil, context.model.acceptsMove, context.model.mayHelp { send(.judge) }
   }

@@ -41,7 +41,7 @@ final class GamesScene: PageScene {
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + older + [pieces])
   }
 
-  /// The actions for a game, or the field for its new name.
+  /// The actions for a game (play, open, rename, share, delete), or, while the player renames the game, the field for the new name.
   private func words(of entry: GameEntry) -> PageRow {
     let path = entry.path
     if chosen?.isNaming == true {

@@ -39,7 +39,8 @@ final class LettersScene: PageScene {
   }
 }
 
-/// The page with the link of this player's last letter. If a letter contradicts the stored game, the page shows both boards.
+/// The page with the player's last letter: a link that carries the game so far and a line of text. If an opened letter contradicts the
+/// stored game, the page shows both boards instead.
 final class LetterScene: PageScene {
   private let words: FieldRow
   private let name: FieldRow
@@ -85,7 +86,7 @@ final class LetterScene: PageScene {
     relay()
   }
 
-  /// Writes the text and the name in the fields into the letter.
+  /// Stores the line of text and the player's name, as entered in the fields, in the letter.
   private func write() {
     guard let model = context.model.letter, model.other == nil, !model.path.isEmpty else { return }
     if name.text != context.settings.name { context.settings.name = name.text }
@@ -93,7 +94,7 @@ final class LetterScene: PageScene {
     if words.text != model.words { send(.letter(.write(words.text))) }
   }
 
-  /// Writes the fields into the letter before the letter's link is copied or shared, or another page opens.
+  /// Calls `write` before the letter's link is copied or shared, or another page opens.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .letter(.copy), .letter(.share), .show: write()

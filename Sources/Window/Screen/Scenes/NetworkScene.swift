@@ -28,7 +28,7 @@ final class NetworkScene: PageScene {
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253
     ) { .connect(address: $0) }
-    // The limits are in letters: the server allows names of up to 20, and the server's tokens are much shorter than 128.
+    // The limits count letters. The server allows names of up to 20 letters, and the tokens that it gives are much shorter than 128.
     name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
     token = FieldRow(context: context, .token, limit: 128, isSecret: true) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
@@ -191,7 +191,7 @@ final class NetworkScene: PageScene {
   private var news: String? {
     if let message = context.pages.network.message { return message.text(in: context.language) }
     switch context.pages.network.phase {
-    // The screen reader spells the code letter by letter.
+    // Put a space after each letter, so that the screen reader spells the code.
     case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
     case .queued: return context.text(.queued)
     default: return nil
@@ -220,7 +220,7 @@ final class NetworkScene: PageScene {
     ([context.pages.network.usualClock] + clocks.dropFirst()).map(context.clockName)
   }
 
-  /// Adds the texts of the page's fields to an intent without text, as the buttons of the footer send it.
+  /// Completes an intent that a button of the footer sent without text, such as `joinRoom("")`, with the texts of the page's fields.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text, let secret):

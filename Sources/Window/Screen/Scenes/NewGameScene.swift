@@ -110,7 +110,7 @@ final class NewGameScene: PageScene {
     return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : "\(decimalSign)\(tenths % 10)") + "\u{A0}%"
   }
 
-  /// Applies the chosen music when the game begins.
+  /// Stores the chosen score rules in the settings when the player begins the game.
   override func receive(_ intent: Intent) -> Bool {
     let name = ruleNames[rules.selected]
     if case .newGame = intent, name != context.settings.scoreRules { context.settings.scoreRules = name }

@@ -102,7 +102,7 @@ final class ReviewScene: Scene {
     replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
 
-  /// How much expected score a move lost for its player, as estimated by the search.
+  /// The expected score (0…1) that the move of ply `ply` lost for its player, as estimated by the search; 0 without an estimate.
   private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
   /// The maximum number of plies in `costly`.

@@ -7,7 +7,7 @@ struct ReviewStep {
   let move: VariantMove
   /// The moves that keep the value of the position; empty if the game is not solved.
   let best: [Cell]
-  /// In Infinite, the evaluation of the position after the move, for the opponent; `nil` in all other games.
+  /// In Infinite, the evaluation of the position after the move from the opponent's view; `nil` in all other games.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The results by opponent, side, first cell and time.
+/// The page with the results of the player's games of one kind: by opponent, by side, in time order, and by the cell of the first move.
 final class StatisticsScene: PageScene {
   override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }
@@ -62,7 +62,7 @@ final class StatisticsScene: PageScene {
   private func show(_ variant: Variant) {
     self.variant = variant
     contentChanged()
-    // The row of the choice was replaced: focus the new row.
+    // `contentChanged` has replaced the row with the choice of the game, which had the focus: focus the new row.
     context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
   }
 

@@ -13,7 +13,7 @@ final class TournamentScene: PageScene {
   private let minutes: ChoiceRow
   private let bots: ChoiceRow
   private let start: ChoiceRow
-  /// Whether the player has chosen a length, instead of the default length of the game.
+  /// Whether the player has chosen the length of the tournament; otherwise the length is the default of the chosen game.
   private var hasChosenMinutes = false
   /// The column with time and link beside the table, on a wide page.
   private let side: ScrollView
@@ -275,7 +275,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Adds the values of the page's fields to an intent without values, as the buttons of the footer send it.
+  /// Completes an intent that a button of the footer sent without values, such as `make`, with the values of the page's fields.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {
@@ -364,7 +364,7 @@ final class StandingRow: PressableRow {
   private var nameStyle: TextStyle { TextStyle(em * size * 1.05) }
   private var statusStyle: TextStyle { TextStyle(em * size * 0.85, italic: true) }
 
-  /// The place of the status, after the name. A name that is too long is cut, so that the whole status is before the points.
+  /// The place of the status, after the name. If the name is too long, it is cut, so that the whole status fits before the points.
   var statusPlace: Rect? {
     guard let status else { return nil }
     let (unit, width) = (em * size, context.typeface.block(status, statusStyle).width)

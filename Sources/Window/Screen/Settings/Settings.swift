@@ -95,8 +95,8 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// In a game played by links: the address of the web page in the link opened last; links of answers lead to the same page. Empty without
-  /// one.
+  /// The address of the web page to which the last opened link of a game played by links leads; the links of the player's answers lead to
+  /// the same page. Empty until a link was opened.
   @Setting package var letterPage: String
   /// The clock for network matches: `none`, or seconds and seconds added for each move; `60+2` stands for the game's default clock.
   @Setting package var networkClock: String
@@ -106,7 +106,7 @@ package final class Settings {
   @Setting package var networkRated: Bool
   /// The player's side in a room that the player opens: `x`, `o`, or empty for the server's choice.
   @Setting package var roomSide: String
-  /// The server of the match that was unfinished when the program ended; empty without one.
+  /// The address of the server of this player's unfinished match, which can be resumed there; empty if no match is unfinished.
   @Setting package var matchServer: String
   /// The game chosen last.
   @Setting package var game: Variant
@@ -120,12 +120,12 @@ package final class Settings {
   @Setting package var solvedDay: Int
   /// The number of days in a row with a solved puzzle, of which `solvedDay` is the last.
   @Setting package var streak: Int
-  /// The length of the streak before `streak` if the two streaks are separated by exactly one missed day, else 0.
+  /// The length of the streak before `streak`, if exactly one missed day separates the two streaks, else 0.
   @Setting package var streakBefore: Int
   /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int
 
-  /// The window's last geometry: `WIDTHxHEIGHT+X+Y`; empty until first closed.
+  /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; empty before the first time.
   @Setting package var window: String
 
   /// Reads again the settings that another window may have written: the explained signs, the shown rules, the solved daily puzzles.

@@ -189,7 +189,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// Lets each mark of the winning line swell when the last bar plays the note of its cell.
+  /// Makes each mark of the winning line swell at the time at which the last move's bar plays the note of the mark's cell.
   private func sing(_ winning: MoveSet, _ winner: Player) {
     let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }

@@ -15,7 +15,8 @@ final class CellView: View {
   /// How pale the mark is, 0…1. After a win the marks outside of the winning line are pale; so is a mark on a closed board, and a mark that
   /// the next move removes.
   private lazy var pale = motion(0)
-  /// How much the mark swells, 0…1, while its note in a winning line sounds.
+  /// How strongly the cell swells, 0…1, while its note sounds, in a winning line or free play: its mark grows or, without mark, a ring
+  /// appears.
   private(set) lazy var voice = motion(0)
   private var isLast = false
   /// Whether the next move removes the mark.

@@ -44,7 +44,7 @@ final class TallyRow: PageRow {
 }
 
 extension Canvas {
-  /// Draws wins solid, draws hatched and losses outlined, from the left edge of `bar`.
+  /// Draws wins solid, draws hatched and losses outlined, from the left edge of `bar`; `unit` is the width of one game in pixels.
   func stackedBar(_ tally: Tally, from bar: Rect, unit: Double, _ context: ViewContext) {
     let theme = context.theme
     let line = max(1, context.metrics.em * 0.055)

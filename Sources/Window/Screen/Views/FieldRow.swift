@@ -47,7 +47,7 @@ final class FieldRow: PageRow {
     removeSelection()
     for scalar in clean.unicodeScalars {
       let longer = before + String(scalar)
-      // Letters are counted without combining marks, so limit the number of scalars, too.
+      // `limit` counts letters without their combining marks, so limit the number of scalars as well, to eight for each letter.
       guard longer.count + after.count <= limit, text.unicodeScalars.count < 8 * limit else { break }
       before = longer
     }
@@ -86,7 +86,7 @@ final class FieldRow: PageRow {
     after.removeFirst(min(count, after.count))
   }
 
-  /// The length of the last word and the spaces after it.
+  /// The number of characters of the last word and of the spaces after it.
   private static func word(_ letters: some BidirectionalCollection<Character>) -> Int {
     let reversed = letters.reversed()
     let spaces = reversed.prefix { $0 == " " }.count

@@ -186,7 +186,7 @@ class PageScene: Scene {
   }
 
   override func focusMoved(to view: View) {
-    // A page that opens is not scrolled to its first control.
+    // When a page opens, its first control gets the focus: do not scroll to it.
     guard !context.isTurning, let row = view.responders.first(where: { $0.parent === column }) else { return }
     column.reveal(row)
   }

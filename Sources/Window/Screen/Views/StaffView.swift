@@ -150,7 +150,7 @@ final class StaffView: View {
     return !column.isCut && age >= 0 && age <= StaffView.inking
   }
 
-  /// The time of the next frame: when the next pair appears, or at once while a note head grows.
+  /// The time of the next frame, in seconds of the platform's clock: when the next pair appears, or at once while a note head grows.
   func nextChange(after now: Double) -> Double {
     let sound = source().now
     var next = Double.infinity
@@ -326,7 +326,7 @@ final class StaffView: View {
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
       let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true))
-      // The label is below the note head, because the next note may be beside the head; the label of a very low head is beside this head.
+      // The label is below the note head, because the next note may be beside the head. If the head is very low, the label is at its right.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
       canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)
@@ -412,7 +412,7 @@ final class StaffView: View {
     }
   }
 
-  /// Draws the note of the cell under the pointer at the start of the next bar.
+  /// Draws the note of `ghost`, the cell under pointer or focus, where the next bar will begin.
   private func drawPreview(_ canvas: Canvas, origin: Double) {
     guard let ghost else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1

@@ -22,7 +22,7 @@ final class TextButton: PressableRow {
 
   var style: TextStyle { TextStyle(em * size * fit, smallCaps: true, tracking: 0.06) }
 
-  /// The size of the text with a margin for fingers.
+  /// The width of the title or the subtitle with a margin, and the height of the button; both at least the minimal size of controls.
   var idealSize: (width: Double, height: Double) {
     let target = context.metrics.target
     let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)

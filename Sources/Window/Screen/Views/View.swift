@@ -175,7 +175,7 @@ class View {
   }
 }
 
-/// The place of a notice: its middle, maximal width and lower edge.
+/// The place of a notice: its horizontal middle, maximal width and lower edge.
 struct NoticePlace {
   var midX: Double
   var width: Double

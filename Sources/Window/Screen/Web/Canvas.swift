@@ -1,4 +1,4 @@
-/// A browser's canvas: the same paths, fills and clips as Cairo's, encoded as numbers for the web page's script.
+/// A canvas of the browser, with the functions of Cairo's canvas: encodes paths, fills and clips as numbers for the web page's script.
 final class Canvas {
   /// The area that is being redrawn.
   var damage: PixelRect

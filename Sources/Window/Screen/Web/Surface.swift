@@ -48,7 +48,7 @@ final class PixelBuffer {
 }
 
 extension Paper {
-  /// The last sheet of paper, kept because drawing its grain takes as long as drawing a whole page, and pages change often.
+  /// The last paper background that was drawn, kept because its grain takes as long to draw as a whole page, and pages change often.
   nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
 
   func fill(_ surface: Surface) {
@@ -70,7 +70,7 @@ extension Paper {
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // Create a spare canvas and draw on it now, so that the first page transition need not wait for a new canvas.
+    // Create a canvas, select it once and release it: it becomes the spare canvas, so that the first page transition need not wait for one.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }
