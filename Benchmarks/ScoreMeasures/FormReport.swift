@@ -185,8 +185,8 @@ extension FormReport {
         .max() ?? 0
     }
 
-    /// Plays each game once or, until `end`, all games again and again; each game's closing music plays to its end. The players are
-    /// people who think for about `median` seconds; if `median` is `nil`, they are computers.
+    /// Plays each game once or, if `end` is given, all games again and again until `end`. Each game's closing music plays to its end. The
+    /// players are people who think for about `median` seconds; if `median` is `nil`, they are computers.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)

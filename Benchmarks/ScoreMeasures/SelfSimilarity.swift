@@ -12,7 +12,8 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// The frames per second; the consecutive frames whose sum is one analysed value; the parts of a second that are analysed separately.
+  /// `second` is the number of frames per second. Each `fold` consecutive frames are added to one analysed value. Each second is analysed
+  /// in `pieces` parts.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
@@ -27,7 +28,8 @@ package struct SelfSimilarity {
     }
   }
 
-  /// Adds the energy of each pitch class in the last second. Goertzel's filter measures each pitch in each quarter of the second.
+  /// Adds the energy of each pitch class in the second of sound that has just ended. Goertzel's filter measures each pitch in each quarter
+  /// of that second.
   private mutating func closeSecond() {
     var classes = [Float](repeating: 0, count: 12)
     let length = sums.count / Self.pieces
@@ -45,7 +47,7 @@ package struct SelfSimilarity {
     sums = []
   }
 
-  /// The similarity of the seconds number `a` and `b`, 0–1.
+  /// The similarity (0–1) of the harmonies in the seconds number `a` and number `b` of the sound.
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
   /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).

@@ -13,7 +13,8 @@ struct ArenaBench: Sendable {
     let name: String
     /// The arena's figure, in `unit`.
     let ours: Double
-    /// The figure to compare with, in `unit`: of the C program, or of the same players without the arena's `run`; `nil` if there is none.
+    /// The figure to compare with, in `unit`: of the C program, or of the same games played without the arena's `run`; `nil` if there is
+    /// none.
     var baseline: Double?
     let unit: String
     /// The figure that the arena should reach, in `unit`; larger is better unless `isTime`.

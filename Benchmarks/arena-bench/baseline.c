@@ -36,7 +36,7 @@ static int has_line(unsigned m) {
 
 // Random games ---------------------------------------------------------------------------------------------------
 
-// The number of games whose first line was completed at ply 5 … 9, by this ply; at index 10 the number of draws.
+// At index 5 … 9 the number of games whose first line was completed at this ply; at index 10 the number of draws.
 static uint64_t random_ends[11];
 
 static uint64_t random_games(uint64_t seed, uint64_t games) {

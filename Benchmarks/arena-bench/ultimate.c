@@ -108,7 +108,7 @@ static inline uint8_t cell_of(uint64_t list, uint64_t *r) { return list >> 4 * d
 #define FIVE 0x0100040010004001u
 #define FOUR 0x0000040010004001u
 
-// Returns 1 if X wins, -1 if O wins, 0 for a draw.
+// Plays random moves from `s` to the end of the game and adds their number to `plies`. Returns 1 if X wins, -1 if O wins, 0 for a draw.
 static int playout(const state *s, long *plies) {
   uint16_t marks[2][9];
   uint8_t next[9];

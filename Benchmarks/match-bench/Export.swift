@@ -15,7 +15,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   /// The game whose log each connection has requested; `nil` once no game is left.
   private var asked: [String?]
   private var answered = 0
-  /// The faults found.
+  /// The differences that were found, as lines of text.
   private(set) var faults: [String] = []
 
   init(_ players: Players, _ links: [Link]) {

@@ -16,7 +16,7 @@ final class Pairs: @unchecked Sendable {  // confined to the one event loop of t
     _ = try Link.open(players, ports: ports, on: loop) { _, link in link.onLine = { self.take($0, link) } }
   }
 
-  /// Stops seeking.
+  /// Makes the players seek no more opponents.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ link: Link) {

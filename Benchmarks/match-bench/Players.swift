@@ -32,7 +32,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private(set) var games: [String] = []
   /// The state hash in the last `end` event that the players received of each game; empty before the first.
   private(set) var shown: [String] = []
-  /// The acknowledgements.
+  /// The server's acknowledgements of moves, in order of arrival.
   private(set) var answers: [Answer] = []
   /// The number of moves that arrived at the opponents.
   private(set) var moves = 0

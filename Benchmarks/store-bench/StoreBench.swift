@@ -175,8 +175,8 @@ import TicTacToe
     try cluster()
   }
 
-  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit. As on the pairing node, each match removes both
-  /// players' tickets from the queue, and is stored under the keys of their requests.
+  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit. As when a node pairs players, each match removes the
+  /// tickets of both players (their waiting seeks), and is stored under the keys of these seeks.
   private func pairs(_ store: any MatchStore) throws {
     let size = 16
     let players = (1...Int64(2 * size)).map { i in

@@ -47,7 +47,7 @@ func full(voices: Int) -> [ScoreEvent] {
   return events
 }
 
-/// Every kind of event within ten seconds, with more notes than voices.
+/// Every kind of event within ten seconds, with more notes than the piano has voices.
 func everything() -> [ScoreEvent] {
   var events = full(voices: 40)
   for (i, kind) in ScoreEvent.Kind.allCases.enumerated() where kind != .note {

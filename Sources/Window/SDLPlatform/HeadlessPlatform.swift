@@ -18,7 +18,7 @@ package final class VirtualClock: Sendable {
 
 /// Runs a game without a window, a sound device or waiting: the counterpart of `SDLPlatform` for pictures, scripts and tests.
 package final class HeadlessPlatform {
-  /// The clock that `run` moves.
+  /// The clock that `run` advances.
   package let clock = VirtualClock()
   /// Services without a window; background work runs synchronously, so that runs are reproducible.
   package let services: PlatformServices
@@ -28,7 +28,7 @@ package final class HeadlessPlatform {
   /// Audio frames between two updates: 1/60 s at 48 kHz.
   package static let step = 800
 
-  /// A virtual window of `width` × `height` pixels whose sound is pulled by `pull`.
+  /// A virtual window of `width` × `height` pixels. At each step `run` calls `pull` with the number of audio frames to render.
   package init(width: Int, height: Int, pull: @escaping (_ frames: Int) -> Void) {
     buffer = PixelBuffer(width: width, height: height)
     let clock = clock

@@ -5,7 +5,7 @@ import Screen
 struct InputMapping {
   /// Bitmap pixels per window unit (the unit of SDL's mouse positions), computed from the renderer's output size.
   var scale = 1.0
-  /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
+  /// The bitmap's size in pixels, by which SDL's touch coordinates (0…1) are multiplied.
   var pixelSize = (width: 1, height: 1)
   /// The finger that came down first. Until this finger is lifted, each other finger sends only `alsoDown`.
   private var finger: SDL_FingerID?

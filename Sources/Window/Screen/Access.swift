@@ -4,7 +4,7 @@ enum Role: Hashable {
   case cell(row: Int)
   /// A radio group; `selected` is the index of the chosen answer.
   case choice(selected: Int)
-  /// A slider; `numbers` are the value and the bounds of the slider.
+  /// A slider; `numbers` are the slider's value, its lower and its upper bound.
   case slider(caption: String, value: String, numbers: [Double])
   case field(caption: String, text: String)
 }
@@ -23,9 +23,9 @@ extension RootScreen {
     /// The position in device pixels.
     package var place: PixelRect
     package var row: Int
-    /// The value and bounds of a slider.
+    /// The value, the lower and the upper bound of a slider; empty for other elements.
     package var numbers: [Double] = []
-    /// The whole announcement when the element gets the focus.
+    /// The text that a screen reader speaks when the element gets the focus.
     package var words: String
   }
 

@@ -10,7 +10,7 @@ final class PageStack {
   var willTurn: () -> Void = {}
   /// Called after another page has come to the top.
   var didTurn: () -> Void = {}
-  /// The page on top at the last `pageChanged`.
+  /// The name of the page that was on top when `pageChanged` was last called.
   private var last = SceneName.board
   private var pages: [(name: SceneName, scene: Scene)] = []
   private let context: ViewContext

@@ -53,7 +53,7 @@ package final class RootScreen {
   /// Shows a message above the open page for some seconds and passes it to a screen reader. `nil` removes the shown message.
   package func say(_ message: Message?) { pageStack.notice.show(message) }
 
-  /// The message that is shown, or will be at the next frame.
+  /// The message that is shown now or from the next frame on; `nil` without a message.
   package var notice: Message? { pageStack.notice.message }
 
   /// A phrase in the player's language.
@@ -162,7 +162,7 @@ package final class RootScreen {
     }
   }
 
-  /// Moves the focus away from views that no longer exist, and tells the platform whether to take text.
+  /// Moves the focus away from a view that no longer exists, and starts text input if the focus is in a text field, or else ends it.
   private func settleFocus() {
     if !topScene.focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: topScene.initialFocus)

@@ -55,7 +55,7 @@ final class Typeface {
   /// A laid-out text: one line, or a paragraph if a width was given.
   final class Block {
     fileprivate let layout: OpaquePointer
-    /// The advance width and the height of all lines, in pixels.
+    /// The width of the widest line, and the height of all lines together, in pixels.
     let width: Double
     let height: Double
     /// The distance of the first baseline from the top, in pixels.

@@ -20,7 +20,7 @@ package struct Rect: Sendable, Hashable {
   package var width: Double
   package var height: Double
 
-  /// Makes a rectangle; negative sizes become empty.
+  /// Makes a rectangle; a negative width or height becomes 0.
   package init(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
     (self.x, self.y) = (x, y)
     self.width = max(0, width)

@@ -95,7 +95,7 @@ struct InkStroke: Sendable, Hashable {
       + InkStroke.cap(at: line[0], from: right[0], to: left[0], into: right.reversed())
   }
 
-  /// Appends a round cap to an outline.
+  /// Appends a round cap at the end `center` of a line; `a` and `b` are the points of the line's two edges there.
   private static func cap(at center: Point, from a: Point, to b: Point, into outline: [Point]) -> [Point] {
     let radius = (a - center).length
     guard radius > 0.3 else { return outline }

@@ -20,7 +20,7 @@ struct Picture {
     animator.move(transition, to: 1, seconds: Picture.turnTime, .sineInOut)
   }
 
-  /// Draws the changed parts of a page and returns them.
+  /// Draws the changed parts of a page and returns their rectangles.
   mutating func draw(_ scene: Scene, of context: ViewContext, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
@@ -66,7 +66,8 @@ struct Picture {
       canvas.saved {
         canvas.clip(area)
         canvas.translate(0, Double(sunk))
-        // While the page is shifted down, draw also the rows above the area, which the shift moves into it.
+        // While the page is shifted down by `sunk` pixels, also draw what is above the area by up to `sunk` pixels: the shift moves it into
+        // the area.
         scene.render(canvas, in: sunk == 0 ? area : area.insetBy(0, -Double(sunk)))
       }
     }

@@ -26,7 +26,7 @@ struct TextKey: Hashable {
   var alignment: TextAlignment
 }
 
-/// The alignment of a text relative to its x.
+/// The alignment of a text relative to the x at which it is drawn.
 enum TextAlignment: Sendable, Hashable {
   case left, center, right
 }

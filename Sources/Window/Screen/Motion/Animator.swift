@@ -28,7 +28,7 @@ package indirect enum Animation {
 package final class Animator {
   /// Whether tweens jump to their ends, for reduced motion; pauses keep their length.
   package var isReduced = false
-  /// The clock in seconds.
+  /// The animator's time in seconds.
   package private(set) var now: Double = 0
 
   private struct Track {
@@ -69,7 +69,7 @@ package final class Animator {
     if animated { move(motion, to: target, seconds: seconds, after: delay, easing) } else { set(motion, to: target) }
   }
 
-  /// Animates one number; see `play`.
+  /// Animates one number to `target`, beginning `delay` seconds from now; `completion` as in `play`.
   package func move(
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,
     completion: ((_ finished: Bool) -> Void)? = nil

@@ -108,7 +108,8 @@ final class ReviewScene: Scene {
   /// The maximum number of plies in `costly`.
   private static let markedCount = 3
 
-  /// The plies of the at most three moves that lost the most expected score, for Ultimate, which is not solved.
+  /// For Ultimate, which is not solved: the plies of the moves that lost the most expected score by the search's estimate. These are at
+  /// most three, and each lost at least `ReviewStep.leastLoss`.
   private var costly: [Int] {
     let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewStep.leastLoss }
     return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))

@@ -421,7 +421,8 @@ final class StandingRow: PressableRow {
 }
 
 extension ViewContext {
-  /// Words for a clock such as `180+2`: seconds, and seconds added for each move. Other texts stand for a game without clocks.
+  /// Words for a clock such as `180+2`: 180 seconds for the game, and 2 seconds more for each move. Other texts stand for a game without
+  /// clocks.
   func clockName(_ clock: String) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return text(.noClock) }
     let base = seconds % 60 == 0 ? "\(seconds / 60) \(text(.minutes))" : "\(seconds) s"

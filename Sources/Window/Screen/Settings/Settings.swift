@@ -87,7 +87,7 @@ package final class Settings {
   @Setting package var device: String
   /// The name or path of the score rules.
   @Setting package var scoreRules: String
-  /// The code (`OwnMusic.word`) of the player's own music that was edited last; empty without one.
+  /// The code (`OwnMusic.word`) of the player's own music that was edited last; empty before the player has edited any.
   @Setting package var ownMusic: String
   /// Whether the window fills the screen.
   @Setting package var fullScreen: Bool
@@ -98,7 +98,8 @@ package final class Settings {
   /// The address of the web page to which the last opened link of a game played by links leads; the links of the player's answers lead to
   /// the same page. Empty until a link was opened.
   @Setting package var letterPage: String
-  /// The clock for network matches: `none`, or seconds and seconds added for each move; `60+2` stands for the game's default clock.
+  /// The clock for network matches: `none`, or such as `180+2`: seconds for the game, and seconds added for each move. `60+2` stands for
+  /// the game's default clock.
   @Setting package var networkClock: String
   /// The clock of a room that the player opens, spelled like `networkClock`.
   @Setting package var roomClock: String
@@ -133,7 +134,8 @@ package final class Settings {
     store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-before", "solved-zone"])
   }
 
-  /// Opens the settings of a platform. The system's preferences are the defaults.
+  /// Opens the settings of a platform. If the settings file does not set the language, the theme or the text size, the system's preference
+  /// is used.
   package init(services: PlatformServices) {
     store = SettingsStore(services: services)
     _theme = Setting(store, "theme", "light")

@@ -128,7 +128,7 @@ package final class SettingsStore {
     if SettingsStore.put(key, value.settingText, into: &lines) { changed.insert(key) }
   }
 
-  /// Replaces the value of a key or appends it; returns whether the lines have changed.
+  /// Replaces the line of a key or appends a new line; returns whether the lines have changed.
   private static func put(_ key: String, _ text: String, into lines: inout [Line]) -> Bool {
     let line = Line.value(key: key, text: text)
     guard let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) else {

@@ -74,7 +74,8 @@ final class BoardView: View {
     near = Rect(frame.maxX - side, frame.maxY - side, side, side)
     whole = near
     if comesNear {
-      // In an oblong frame place the minimap in the room beside the board; in a square frame make the board smaller.
+      // In an oblong frame place the minimap in the room beside the board. In a square frame make the enlarged board smaller, and place the
+      // minimap in the corner that becomes free.
       let spare = max(frame.width, frame.height) - side
       let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
       if spare <= side * 0.2 {

@@ -96,7 +96,7 @@ final class NoticeView: View {
     context.animator.play(.tween(presence, to: 0, seconds: NoticeView.fade, .sineInOut))
   }
 
-  /// Begins to show a new message, and drops a message whose time is over.
+  /// Begins to show a new message, and drops a message that has been shown for `stay` seconds.
   func update() {
     if let until {
       if context.now >= until { (message, self.until) = (nil, nil) }
