@@ -16,7 +16,7 @@ package struct StyleReport: Sendable {
   private var lawfulLengths = 0
   /// The number of bars whose number of pairs was compared with the rules.
   private var allBars = 0
-  /// The highest number of pairs in one game that sound an awakening (a win can no longer be prevented).
+  /// Of all games, the highest number of pairs in a game that sound an awakening (a win can no longer be prevented).
   private var mostAwakenings = 0
   /// The number of `longBars` whose M notes are those of an earlier bar of the game.
   package private(set) var repeats = 0
@@ -50,7 +50,7 @@ package struct StyleReport: Sendable {
     add(bars, scale: rules.scale)
   }
 
-  /// Adds the bars of a piece that was not composed from a game; their number of pairs follows no rule.
+  /// Adds the bars of a piece that was not composed from a game and whose number of pairs follows no rule.
   package mutating func add(piece bars: [Bar], scale: Scale) {
     games += 1
     add(bars.filter { [.move, .sentence, .closing].contains($0.kind) }, scale: scale)

@@ -278,7 +278,7 @@ struct ArenaBench: Sendable {
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
-  // MARK: - Text
+  // MARK: - The table as text and JSON
 
   /// The table as text.
   var text: String {

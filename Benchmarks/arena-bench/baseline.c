@@ -220,8 +220,8 @@ static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Counts the last two plies without playing them. Two cells are free. `many` of the two moves do not win; after each of these the
-    // opponent has one cell left. `lost` is the number of these moves after which the opponent completes a line in that cell.
+    // Counts the last two plies without playing them. The mover has two free cells; `many` of these two moves do not win. After a move that
+    // does not win, the opponent fills the last cell; `lost` counts how often this completes the opponent's line.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;

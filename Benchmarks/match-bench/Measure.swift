@@ -424,7 +424,7 @@ struct Measure {
     return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
   }
 
-  // MARK: formatting
+  // MARK: Formatting of the table
 
   private func fixed(_ value: Double) -> String { String(format: "%.1f", value) }
   private func ratio(_ value: Double) -> String { String(format: "%.2f", value) }

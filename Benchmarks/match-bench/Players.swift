@@ -199,7 +199,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     }
   }
 
-  // MARK: afterwards
+  // MARK: Checking the logs afterwards
 
   /// Fetches the log of every game and compares it with the events and acknowledgements received; returns the faults.
   func check() throws -> [String] {

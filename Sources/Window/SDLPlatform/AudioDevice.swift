@@ -5,7 +5,7 @@ import ScoreModel
 import Synth
 import Synchronization
 
-/// The sound device: SDL2_mixer opens it and pulls samples from the engine; without a device a clock pulls instead.
+/// The sound device: SDL2_mixer opens it and pulls samples from the engine; without a device a clock (`NullClock`) pulls samples instead.
 ///
 /// Confined to the thread that created it. From `start` to `stop` exactly one thread at a time pulls the engine.
 package final class AudioDevice {

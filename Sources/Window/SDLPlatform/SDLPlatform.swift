@@ -218,7 +218,7 @@ package final class SDLPlatform {
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))
-    // On X11 a window unit is always one pixel: there the desktop's scale is in the X resources.
+    // On X11 a window unit is always one pixel, so take the scale of the desktop from the X resources there.
     scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true

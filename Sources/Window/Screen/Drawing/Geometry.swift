@@ -57,7 +57,7 @@ package struct Rect: Sendable, Hashable {
     return Rect(left, top, max(maxX, other.maxX) - left, max(maxY, other.maxY) - top)
   }
 
-  /// The smallest rectangle of whole pixels that contains this rectangle, cut to a bitmap's size.
+  /// The smallest rectangle of whole pixels that contains this rectangle, cut to a bitmap of `limitX` × `limitY` pixels.
   func pixels(width limitX: Int, height limitY: Int) -> PixelRect {
     let left = min(max(0, Int(x.rounded(.down))), limitX)
     let top = min(max(0, Int(y.rounded(.down))), limitY)

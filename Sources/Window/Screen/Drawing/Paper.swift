@@ -22,7 +22,7 @@ struct Paper: Sendable, Hashable {
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }
     let apron = bitmap.apron
     // `clouds`: the coarse noise of a row at every eighth pixel, beginning with pixel `8 * firstKnot`. `across`: the squared horizontal
-    // distance of each column from the middle, 256 at the edge.
+    // distance of each column from the middle, scaled to 256 at the edge.
     let firstKnot = -apron >> 3
     var clouds = [Int32](repeating: 0, count: (bitmap.width + 2 * apron) / 8 + 3)
     let halfWidth = Int32(max(1, bitmap.width / 2))

@@ -76,7 +76,7 @@ struct Picture {
     return rects
   }
 
-  /// Rounds to whole pixels inside the picture and joins overlapping rectangles, so that nothing is drawn twice.
+  /// Rounds the rectangles to whole pixels, cuts them to the bitmap and joins those that overlap, so that nothing is drawn twice.
   private static func merged(_ damage: [Rect], _ bitmap: Surface) -> [PixelRect] {
     var result: [Rect] = []
     for rect in damage {

@@ -23,7 +23,8 @@ final class BoardScene: Scene {
   private let hintTimer = Motion(0)
   /// Whether a hint was requested and the search for the hint has not finished.
   private var awaitsHint = false
-  /// The button that was pressed and is still under the pointer.
+  /// The footer's button that was under the pointer when the page last received an intent: the button that the player clicked, unless a key
+  /// sent the intent.
   private unowned(unsafe) var pressed: TextButton?
 
   override init(context: ViewContext) {
@@ -210,7 +211,7 @@ final class BoardScene: Scene {
     )
   }
 
-  // MARK: Model
+  // MARK: Changes of the model
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
@@ -329,7 +330,7 @@ final class BoardScene: Scene {
     showStatus(animated: true)
   }
 
-  // MARK: Responding
+  // MARK: Intents and keys
 
   override func receive(_ intent: Intent) -> Bool {
     pressed = footerButtons.first { $0 === context.hovered }

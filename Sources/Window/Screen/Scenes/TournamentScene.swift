@@ -246,7 +246,7 @@ final class TournamentScene: PageScene {
 
   override func swiped(toLeft: Bool) -> Bool { !toLeft && model != nil && send(.back) }
 
-  // MARK: Changes
+  // MARK: Changes of the model
 
   override func contentChanged() {
     let before = shown

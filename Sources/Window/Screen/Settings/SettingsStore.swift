@@ -67,7 +67,8 @@ package final class SettingsStore {
 
   private static func parse(_ text: String) -> (lines: [Line], troubles: [Trouble]) {
     var (lines, troubles): ([Line], [Trouble]) = ([], [])
-    // Split by scalars, not by Characters: a CRLF is one Character, and so are a separator and a combining mark after it.
+    // Split by scalars, not by Characters: a Character that is CRLF, or a separator together with a combining mark, does not equal the
+    // separator.
     for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
       if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {

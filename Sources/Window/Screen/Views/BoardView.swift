@@ -141,7 +141,7 @@ final class BoardView: View {
     for board in Square.all { bring(zoom[board.index], to: board == next ? 1 : 0) }
   }
 
-  // MARK: Model
+  // MARK: Changes of the model
 
   /// Updates the board from the context's model. Returns whether another kind of game is shown, so that the page must be laid out again.
   @discardableResult
@@ -332,7 +332,7 @@ final class BoardView: View {
     canvas.stroke(Path(through: corners), width: max(1, box.width * 0.005), color)
   }
 
-  // MARK: Responding
+  // MARK: Intents and keys
 
   /// While the cells are too small for a finger and the player may choose the board, a touch of another board only enlarges that board; the
   /// next touch plays a cell.

@@ -85,7 +85,7 @@ extension Canvas {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
       let isPale = !line.isEmpty && !line.contains(cell) || cell == board.oldestMark
-      // Draw larger marks in small boards, because their strokes would be too thin to be seen.
+      // Draw larger marks in small boards: the strokes of marks in the usual size would be too thin to be seen.
       ink(
         MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,
         isPale ? theme.ghost : theme.ink)

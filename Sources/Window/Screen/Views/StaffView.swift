@@ -20,9 +20,9 @@ final class StaffView: View {
     var x: Double
     var width: Double
     var columns: [Column]
-    /// Staff steps by which the notes of the upper staff are written lower (negative, 8va) or higher (positive, 8vb) than they sound.
+    /// Staff steps by which the notes of the upper staff are written lower (negative: 8va, 15ma) or higher (positive: 8vb) than they sound.
     var shiftM = 0
-    /// Staff steps by which the notes of the lower staff are written lower (negative, 8va) or higher (positive, 8vb) than they sound.
+    /// Staff steps by which the notes of the lower staff are written lower (negative: 8va, 15ma) or higher (positive: 8vb) than they sound.
     var shiftT = 0
     /// Whether this is the last bar of the music after the end of the game.
     var isFinal = false
@@ -38,7 +38,7 @@ final class StaffView: View {
   /// The cell `previewed` if a move is possible there: the score shows the note of this cell.
   private(set) var ghost: Cell?
 
-  /// Returns the bars and the current time of the sound, of a replay or else of the game on the board.
+  /// Returns the bars to show and the current time of their sound: those of a replay, or else of the game on the board.
   var source: () -> (bars: [Bar], now: Tick)
   /// Returns the scale of the bars.
   var key: () -> Scale
@@ -270,8 +270,8 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // A flower marks an awakening (a win can no longer be prevented). If this pair was cut, the next bar contains it again, with the
-      // flower.
+      // A flower marks an awakening (a win can no longer be prevented). If this pair was cut, the next bar has the pair again, and the
+      // flower is drawn there.
       if column.pair.isAwakening, !column.isCut {
         // Draw the flower below the lower staff and its lowest note, or between the staves if the pair has bass notes.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
@@ -333,15 +333,15 @@ final class StaffView: View {
     }
   }
 
-  /// The octaves by which a bass note is written higher than it sounds, so that it needs one to three ledger lines; and the y of its head.
+  /// The octaves by which a bass note is written higher than it sounds, so that it needs at most four ledger lines; and the y of its head.
   private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
     let step = spell(note.pitch).step
     let octaves = (StaffView.bottomStep - 2 - step) / 7
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
-  /// The positions of a measure's octave signs (8va, 8vb), relative to the left edge of the music. The sign of voice M is beside the
-  /// mover's mark. The sign of voice T is above all heads of T (8va), or below them beside the bass (8vb).
+  /// The positions of a measure's octave signs (8va, 15ma, 8vb), relative to the left edge of the music. The sign of voice M is beside the
+  /// mover's mark. The sign of voice T is above all heads of T (8va, 15ma), or below them beside the bass (8vb).
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
     let hasSign = measure.bar.voice != nil && measure.bar.kind == .move
@@ -371,7 +371,7 @@ final class StaffView: View {
     )
   }
 
-  /// Draws "8va" above or "8vb" below the staff, with a dashed line to the end of the bar.
+  /// Draws "8va" or "15ma" above the staff or "8vb" below the staff, with a dashed line to the end of the bar.
   private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0

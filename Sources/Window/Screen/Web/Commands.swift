@@ -7,7 +7,7 @@ enum Operation: UInt32 {
   case text, copy, blend, shadow, freeText, freeSurface
 }
 
-/// The commands of a frame; single-threaded, like the web page.
+/// Collects the drawing commands of a frame. Not thread-safe: the web page has only one thread.
 enum Commands {
   nonisolated(unsafe) private static var words: [UInt32] = []
 
