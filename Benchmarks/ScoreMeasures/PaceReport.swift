@@ -37,7 +37,7 @@ package struct PaceReport: Sendable {
   /// The share of the bars of moves whose long note is heard, 0–1.
   package var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }
 
-  /// Measures the games at the pace named `paces`, or at each pace for `all`: once between people and once against an opponent.
+  /// Measures the games at the pace named `paces`, or at every pace if `paces` is `all`: once between people and once against an opponent.
   package static func all(_ records: [Record], rules: ScoreRules, paces: String = "all") -> [PaceReport] {
     medians.filter { paces == "all" || $0.name == paces }.flatMap { pace in
       [false, true].map { hasOpponent in

@@ -15,7 +15,8 @@ package struct SimulatedPlay: Sendable {
   /// The times at which the tonic changed, each with the rules transposed to the new tonic.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
 
-  /// Plays `games` games of a seed, then idles for `idle` seconds. `median` is the players' median thinking time in seconds.
+  /// Plays the first `games` reference games of `seed`, then is idle for `idle` seconds. `median` is the players' median thinking time in
+  /// seconds.
   package init(
     games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, median: Double = 4, idle: Double = 0
   ) {

@@ -20,7 +20,7 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
   /// The number of M notes that belong to the triad on the root of their bar.
   package private(set) var triadNotes = 0
-  /// The number of melodic intervals: between consecutive M notes of a bar that have the same player's pan.
+  /// The number of melodic intervals: those between consecutive M notes of a bar that have the same pan, so belong to the same player.
   package private(set) var moves = 0
   /// The number of melodic intervals within bars (as in `moves`) that are one or two semitones.
   package private(set) var steps = 0

@@ -23,7 +23,7 @@ struct ArenaBench: Sendable {
     var isTime = false
     /// A text computed from the results of the work. It is the same on every machine, and C must compute the same text.
     var signature = "-"
-    /// Whether C computed the same results; `nil` if it was not compared.
+    /// Whether C computed the same results; `nil` if the results were not compared.
     var agrees: Bool?
   }
 
@@ -157,8 +157,8 @@ struct ArenaBench: Sendable {
   /// The time that the program in C took, and the signature (a text computed from its results).
   typealias Measured = (nanoseconds: Double, signature: String)
 
-  /// Runs two tasks in turn, five times each. Returns the shortest time of each task. If another program slows the machine for a second, it
-  /// slows both tasks.
+  /// Runs two tasks in turn, five times each. Returns the shortest time of each task. Another program that slows the machine for a second
+  /// thus slows both tasks.
   private static func inTurn<Work, Failure: Error>(
     _ ours: () throws(Failure) -> (nanoseconds: Double, work: Work), beside theirs: () -> Measured?
   ) throws(Failure) -> (ours: (nanoseconds: Double, work: Work), theirs: Measured?) {
@@ -271,7 +271,7 @@ struct ArenaBench: Sendable {
     return "\(signature)"
   }
 
-  /// Nanoseconds of processor time, of this thread or of the whole process.
+  /// Nanoseconds of processor time, of this thread or, with `CLOCK_PROCESS_CPUTIME_ID`, of the whole process.
   static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
     clock_gettime(clock, &time)

@@ -22,7 +22,7 @@ final class Child {
     servers = [process.processIdentifier]
   }
 
-  /// Starts PostgreSQL and several nodes of `server` with `scripts/cluster`; `arguments` are for each node.
+  /// Starts PostgreSQL and several nodes of `server` with `scripts/cluster`; each node gets the `arguments`.
   init(cluster script: String, server: String, nodes: Int, _ arguments: [String]) {
     setenv("ALINA_SERVER", server, 1)
     start(script, ["--nodes", "\(nodes)", "--"] + arguments) { line in

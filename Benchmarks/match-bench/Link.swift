@@ -98,7 +98,7 @@ extension UnsafeRawBufferPointer {
     return memcmp(base + offset, text.utf8Start, n) == 0
   }
 
-  /// The offset after the first `text` at or after `start`; `nil` if there is none.
+  /// The offset just after the first occurrence of `text` at or after `start`; `nil` if there is none.
   func after(_ text: StaticString, from start: Int) -> Int? {
     let n = text.utf8CodeUnitCount
     var at = start

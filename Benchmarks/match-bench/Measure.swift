@@ -198,7 +198,7 @@ struct Measure {
         ratio: "the load itself was late by \(fixed(late)) ms (p99)", goal: goal))
   }
 
-  /// Measures two thousand matches with one move per second each.
+  /// Measures how late a move reaches the opponent, in two thousand matches with one move per second each.
   private mutating func latency() throws {
     let child = server(["--memory"])
     defer { child.stop() }
@@ -265,7 +265,8 @@ struct Measure {
     return try code.futureResult.wait()
   }
 
-  /// Measures a hundred matches between two nodes, with five moves per second each.
+  /// Measures how long after the mover's answer a move reaches the opponent at another node, in a hundred matches with five moves per
+  /// second each.
   private mutating func across(_ child: Child) throws {
     defer { child.stop() }
     let players = Players(group.next(), pace: 200_000_000, keepsNeighbours: true)
@@ -335,7 +336,7 @@ struct Measure {
         goal: "≤ 1.5"))
   }
 
-  /// Measures the server's memory for each idle connection, after `hello` and two heartbeats.
+  /// Measures how much memory the server needs for each idle connection, after `hello` and two heartbeats.
   private mutating func idle(_ name: String, tls: Bool, goal: String) throws {
     let folder = try Measure.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }

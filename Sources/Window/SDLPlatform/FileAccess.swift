@@ -8,7 +8,7 @@ enum FileAccess {
   /// The largest file that is read, 64 MiB: a file that the player drops on the window must not exhaust the memory.
   static let largestRead = 64 << 20
 
-  /// A file's bytes; `nil` if it is not a regular file, unreadable or larger than `largestRead`.
+  /// A file's bytes; `nil` if the file is no regular file, cannot be read, or is larger than `largestRead`.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }

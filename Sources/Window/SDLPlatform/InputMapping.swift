@@ -176,7 +176,7 @@ extension Key {
     }
   }
 
-  /// The letter on a physical key of a Latin keyboard.
+  /// The letter that a physical key has on a US keyboard.
   private static func latin(_ code: SDL_Scancode) -> Character? {
     let place = Int(code.rawValue) - Int(SDL_SCANCODE_A.rawValue)
     return (0..<26).contains(place) ? Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8(place))) : nil

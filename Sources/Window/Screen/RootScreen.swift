@@ -279,7 +279,7 @@ package final class RootScreen {
   }
 
   private func list(around view: View?) -> ScrollView? {
-    // A finger that is released in a cell plays there, so it must not scroll.
+    // A finger that went down on a cell plays when it is lifted there, so it must not scroll the page.
     if view is CellView { return nil }
     let list =
       view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView && !$0.isHidden }

@@ -62,7 +62,7 @@ struct Paper: Sendable, Hashable {
     }
   }
 
-  /// The pixel for a sum of noise and dither in 1/256 levels.
+  /// The pixel for a sum of noise, falloff and dither, in 1/256 of a level.
   private func pixel(sum: Int32) -> UInt32 {
     func channel(_ c: Double, _ tint: Int32) -> UInt32 {
       UInt32(min(255, max(0, (Int32((c * 65280).rounded()) + sum + ((sum * tint) >> 8)) >> 8)))

@@ -45,8 +45,8 @@ extension ViewContext {
     }
   }
 
-  /// The name of the game, unless it is Classic, and the puzzle's goal: a win in `moves` moves, or a draw if `nil`. If `moves` is 0, no
-  /// goal is shown, because the win was missed.
+  /// The name of the game, unless it is Classic, and the puzzle's goal: a win in `moves` moves, or a draw if `moves` is `nil`. If `moves`
+  /// is 0, no goal is shown, because the win was missed.
   private func goal(moves: Int?) -> String {
     let goal: String? =
       switch moves {

@@ -89,7 +89,7 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game or a game played by links: a small board, its name, players, date and result, and a button.
+/// A saved game or a game played by links: a small board, the game's name, players, date and result, and the button `more`.
 final class GameRow: PressableRow {
   let entry: GameEntry
   private let more: TextButton

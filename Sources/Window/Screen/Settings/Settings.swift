@@ -69,7 +69,7 @@ package final class Settings {
   @Setting package var muted: Bool
   /// The volume of the drone, 0 (off)…1.
   @Setting package var drone: Double
-  /// The volume of the cell preview, 0 (off)…1.
+  /// The volume of the tone that previews the cell under pointer or focus, 0 (off)…1.
   @Setting package var preview: Double
   @Setting package var reply: Reply
   /// The tempo of the music relative to that of the score rules, 0.7 (slow) … 1.3.

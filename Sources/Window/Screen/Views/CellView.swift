@@ -101,7 +101,7 @@ final class CellView: View {
     refreshGhost()
   }
 
-  /// Swells the mark after some seconds, when its note sounds.
+  /// Makes the cell swell `seconds` from now, when the cell's note sounds.
   func sing(after seconds: Double) {
     context.animator.play(
       .sequence([

@@ -22,7 +22,7 @@ enum Commands {
     for number in numbers { words.append(Float(number).bitPattern) }
   }
 
-  /// Executes the collected commands.
+  /// Lets the web page's script execute the collected commands, and removes them.
   static func flush() {
     guard !words.isEmpty else { return }
     words.withUnsafeBufferPointer { canvasRun($0.baseAddress, Int32($0.count)) }

@@ -4,7 +4,7 @@ package struct Surface {
   package let width: Int
   package let height: Int
 
-  /// The visible canvas.
+  /// Makes the surface of the visible canvas.
   package init(width: Int, height: Int) { self.init(id: 0, width: width, height: height) }
 
   /// The canvas for films, created by the web page's script.
@@ -12,7 +12,7 @@ package struct Surface {
 
   fileprivate init(id: Int32, width: Int, height: Int) { (self.id, self.width, self.height) = (id, width, height) }
 
-  /// Executes the collected commands.
+  /// Lets the web page's script execute the collected commands.
   package func flush() { Commands.flush() }
 
   /// Copies a rectangle from a canvas of the same size, shifted down by `rows`.
