@@ -105,7 +105,8 @@ struct Measure {
         ratio: "1.00 (\(micro(cpu.servers, lines)) CPU a line)"))
   }
 
-  /// After a warm-up of two seconds, returns the rate per second of each counter of `counts`, and the processor time used.
+  /// After a warm-up of two seconds, returns the rate per second of each counter of `counts`, and the processor seconds used in each
+  /// second.
   private func rates(
     _ child: Child, for duration: Int? = nil, _ counts: @escaping @Sendable () -> [Int]
   ) throws -> (each: [Double], cpu: Used) {
