@@ -27,7 +27,8 @@ struct AlinaArena: ParsableCommand {
   static func main() {
     // Ignore SIGPIPE: a write to a closed pipe then fails with an error that is reported, instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
-    // Open /dev/null for each closed standard stream: otherwise a later file or pipe would get its number, and receive printed text.
+    // Open /dev/null for each closed standard stream. Otherwise the next file or pipe would get the stream's number (0, 1 or 2), and text
+    // printed to the stream would go there.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       if let fault = Arguments.fault { throw ArenaError(fault) }

@@ -7,7 +7,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Computes exact results.
+/// Computes the exact chances of the results of two memoryless players, without playing games.
 struct ExactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exact", abstract: "Computes the result of two memoryless players exactly, where the game is solved.")
@@ -31,13 +31,13 @@ struct ExactCommand: ParsableCommand {
 
   /// The exact chances of each result, as fractions; only for Classic and Misère.
   private func result(_ variant: Variant, _ solver: Solver) throws -> String {
-    // Menace's boxes are frozen, as exact results exist only for players that do not change.
+    // Menace's matchboxes are frozen: exact results exist only for players that do not change.
     let players = try both { (spec) throws(ArenaError) in try spec.memoryless(in: variant, freezing: true) }
     let match = ExactMatch(a: players.a, b: players.b, solver: solver)
     return json ? AnswerText.exactJSON(match, x, o, variant) : AnswerText.exact(match, x, o)
   }
 
-  /// Calls `find` for the players of `--x` and `--o`; throws if it returns `nil` for one of them.
+  /// Calls `find` for the player of `--x` and for that of `--o`; throws if the result is `nil` for one of them.
   private func both<Found>(
     _ find: (PlayerSpec) throws(ArenaError) -> Found?
   ) throws(ArenaError) -> (a: Found, b: Found) {
@@ -76,7 +76,7 @@ struct PerftCommand: ParsableCommand {
     }
   }
 
-  /// The greatest allowed value of the argument `depth`: counting the move sequences of this length takes seconds.
+  /// The maximum of the argument `depth`, in plies. Counting all move sequences of this length takes some seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
     case .classic, .misere: 9
@@ -143,7 +143,7 @@ struct SolveCommand: ParsableCommand {
     return json ? AnswerText.solveJSON(state, R.variant, by: solver) : AnswerText.solve(state, by: solver)
   }
 
-  /// The maximum of `--nodes`: about an hour of search.
+  /// The maximum of `--nodes`: a search of so many positions takes about an hour.
   private static let nodeLimit = 1_000_000_000
 }
 
@@ -196,7 +196,7 @@ struct MenaceCommand: ParsableCommand {
     subcommands: [MenaceShow.self, MenaceTrain.self])
 }
 
-/// Prints every box of the matchbox machine Menace with its beads.
+/// Prints every matchbox of Menace: a board, with the number of beads of each move (the move's weight when Menace draws a move).
 struct MenaceShow: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows every box with its beads.")
 
@@ -209,7 +209,7 @@ struct MenaceShow: ParsableCommand {
   }
 }
 
-/// Trains the boxes of the matchbox machine Menace by games against other players.
+/// Lets Menace learn from games against other players, which changes the beads in its matchboxes.
 struct MenaceTrain: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train", abstract: "Plays games against teachers and measures the boxes exactly as they fill.")

@@ -90,7 +90,7 @@ struct BotCommand: ParsableCommand {
   }
 }
 
-/// One connection of a bot: seeks opponents, plays and prints the results until no game remains.
+/// One connection of a bot: seeks opponents or enters a tournament, plays its games, and prints their results.
 private final class BotSession {
   let client: MatchClient
   var remaining: Int { model.remaining }
@@ -119,8 +119,8 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Handles the connection's events and carries out the bot's actions. `left` is the number of games that no session has taken yet: a
-  /// session that has no game left to play takes one of them.
+  /// Handles the connection's events and carries out the bot's actions. `left` is the number of games that no session has taken yet. A
+  /// session that has played all its games takes one of these.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }

@@ -18,7 +18,8 @@ struct ScoreOptions: ParsableArguments {
   var render: String?
   @Option(help: ArgumentHelp("The music's rule file, by name or path.", valueName: "rules")) var scoreRules: String?
 
-  /// Makes the writer of scores; `nil` without `--render`. Called before the first game, and throws if the scores cannot be written.
+  /// Makes the writer of the chosen games' music; `nil` without `--render`. Called before the first game: throws if the music could not be
+  /// written later.
   func prepared() throws -> GameScores? {
     guard let render else {
       guard scoreRules == nil else { throw ArenaError("--score-rules needs --render") }

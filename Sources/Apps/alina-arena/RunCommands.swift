@@ -126,7 +126,8 @@ struct OutputOptions: ParsableArguments {
     return count
   }
 
-  /// Throws if the options' output files conflict or cannot be written. Called before the first game; `games` is the file of games.
+  /// Throws if two options name the same file, if a file cannot be written, or if the run has no boxes for `--save-menace`. Called before
+  /// the first game. `games` is the path of the file of games.
   func check(_ configuration: RunConfiguration, games: String?, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
@@ -171,7 +172,7 @@ struct OutputOptions: ParsableArguments {
     run.picksHighlights = scores != nil
     var report = try run.play()
     meter.finish()
-    // The command that continues the run, with words quoted for a shell.
+    // The command that continues the run, with the options `more` added. Words with spaces or special characters are quoted for a shell.
     func resume(_ more: [String] = []) -> String {
       let folders = Set(run.configuration.entrants.flatMap(\.searchFolders)).sorted().flatMap { ["--where", $0] }
       return (["alina-arena", "resume", games ?? ""] + folders + more).map {
@@ -335,7 +336,7 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The last 50 times at which the progress was shown, each with the number of games played by then: they give the games per second.
+  /// The last 50 times at which the progress was shown, each with the games played by then. The first and the last give the speed.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {

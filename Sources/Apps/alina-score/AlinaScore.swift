@@ -186,8 +186,8 @@ struct Measure: ParsableCommand {
     }
   }
 
-  /// Prints measurements of the games' music. With `--pace` they show how well the music fits if the moves come as fast as people make
-  /// them, otherwise they describe its style.
+  /// Prints measurements of the games' music. With `--pace`: how much of it is heard before the next move cuts it, at the thinking times of
+  /// people. Without: its style.
   private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {

@@ -34,7 +34,8 @@ struct Bench: ParsableCommand {
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
     print(Self.composing(rules))
-    /// A function that renders all sounds of the music, with the sampled piano `grand`, or with the modal piano if `grand` is `nil`.
+    /// Makes a function that renders all sounds of the music, with the sampled piano `grand`, or with the modal piano if `grand` is `nil`.
+    /// Each call of the function renders the next block.
     func mix(_ grand: Instrument? = nil) -> (UnsafeMutablePointer<Float>, Int) -> Void {
       let engine = Engine(patch: Patch(rules))
       if let grand {
@@ -72,7 +73,8 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// A function that renders only the notes and the pedal of `events`, by FluidSynth, 64 frames at a time, and drops the sound.
+  /// Makes a function that lets FluidSynth render only the notes and the pedal of `events`, in blocks of 64 frames. The sound is dropped:
+  /// only its time is measured.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }

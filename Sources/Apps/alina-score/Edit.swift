@@ -86,7 +86,7 @@ struct Edit: ParsableCommand {
     }
   }
 
-  /// Reads each key from the terminal at once, without waiting for Enter. If standard input is not a terminal, reads its bytes.
+  /// Reads each key from the terminal at once, without waiting for Enter. If standard input is not a terminal, each byte is a key.
   private final class Keyboard {
     /// The command of a key.
     enum Key {

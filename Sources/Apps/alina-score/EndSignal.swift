@@ -23,7 +23,7 @@ enum EndSignal {
   /// Whether one of the signals was received since `watch`.
   static var hasCome: Bool { received.load(ordering: .relaxed) != 0 }
 
-  /// Ends the program by raising the received signal with its default action.
+  /// If a signal was received, raises it again with its default action, which ends the program.
   static func obey() {
     let number = received.load(ordering: .relaxed)
     guard number != 0 else { return }

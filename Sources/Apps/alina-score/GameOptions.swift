@@ -30,8 +30,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules that `--score-rules` names, else those that the record names, else the standard rules. If no rule file has both the name
-  /// and the hash in the record, prints a line and returns the installed rules of that name, or the standard rules if there are none.
+  /// The rules that `--score-rules` names, else those of the record, else the standard rules. A record has the name and the hash of its
+  /// rules. If no rule file has both, prints a line and returns the rules installed under this name, or else the standard rules.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path
@@ -68,7 +68,7 @@ struct SoundOptions: ParsableArguments {
 
   var isEven: Bool { loudness == "even" }
 
-  /// Calls `body` with an engine that plays with these options; `body` must not use the engine after it returns.
+  /// Calls `body` with an engine that plays with these options. The engine is valid only until `body` returns.
   func playing(_ rules: ScoreRules, _ body: (Engine) throws -> Void) throws {
     let font = piano == "modal" ? nil : piano == "grand" ? SampledPiano.standardFont : piano
     try SampledPiano.playing(Patch(rules), font: font) { engine in

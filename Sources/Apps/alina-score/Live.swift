@@ -182,7 +182,7 @@ struct EventSource {
   /// A file, or `-` for standard input.
   let path: String
 
-  /// Reads each line that is not empty as it arrives; an error names the source and the number of the line.
+  /// Calls `visit` with each line that is not empty, as soon as the line arrives. An error names the source and the number of the line.
   func forEachLine(_ rules: ScoreRules, _ visit: (EventLine) throws -> Void) throws {
     if path != "-" {
       let file = open(path, O_RDONLY)

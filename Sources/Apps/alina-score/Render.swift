@@ -90,7 +90,7 @@ struct Render: ParsableCommand {
 }
 
 extension OfflineSound {
-  /// Renders to a file and shows the progress on the terminal.
+  /// Renders the sound to a file and shows the progress on the terminal.
   func write(to path: String, format: AudioFile.Format, rules: ScoreRules, _ options: SoundOptions) throws {
     try options.playing(rules) { engine in
       let progress = Progress()

@@ -1,7 +1,7 @@
 import Glibc
 import Synth
 
-/// SDL's sound devices. SDL is loaded at run time, as this command is built without its headers.
+/// SDL's sound devices. SDL is loaded at run time, as alina-score is built without SDL's headers.
 enum SoundDevices {
   private typealias Init = @convention(c) (UInt32) -> Int32
   private typealias Count = @convention(c) (Int32) -> Int32
@@ -9,7 +9,7 @@ enum SoundDevices {
   /// SDL_INIT_AUDIO of SDL.h.
   private static let audio: UInt32 = 0x10
 
-  /// The names of the output devices; `nil` without SDL, empty without a sound server.
+  /// The names of the output devices. `nil` if SDL is not installed; empty if it finds no sound system.
   static func names() -> [String]? {
     guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW) else { return nil }
     guard let start = symbol(library, "SDL_InitSubSystem", Init.self),
@@ -48,7 +48,7 @@ enum SoundDevices {
     private let queue: Queue
     private let queued: Queued
 
-    /// Opens the default device at 48,000 frames per second; `nil` if there is none.
+    /// Opens the default device at 48,000 frames per second; `nil` without SDL or without a device.
     init?() {
       // Keep SDL from turning SIGINT and SIGTERM into quit events, which this program does not read.
       setenv("SDL_NO_SIGNAL_HANDLERS", "1", 1)

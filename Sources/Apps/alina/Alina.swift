@@ -158,7 +158,8 @@ struct Alina: ParsableCommand {
   func run() throws { try Launch(options: self).run() }
 }
 
-/// Prints requested text to standard output, errors in one line to standard error; errors exit with status 2.
+/// Prints what an option requests (`--help`) to standard output, and an error in one line to standard error. Wrong arguments exit with
+/// status 2, an unusable display, MIDI port or output file with 1.
 @main
 enum Main {
   static func main() {

@@ -21,7 +21,8 @@ final class LANDiscovery {
 
   /// Broadcasts this player's room and collects the rooms of other players, if this player hosts a room or looks for rooms (`isLooking`).
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    // Close the socket while it is not read: the system would keep announcements for it, and a later read would take old ones for new.
+    // Close the socket while nothing reads it. Otherwise the system would store announcements received meanwhile, and a later read would
+    // take them for current ones.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket
@@ -61,7 +62,7 @@ private final class BeaconSocket {
     _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
-  /// The rooms announced within the last seven seconds, except those of the server `own`.
+  /// Reads the received announcements. Returns the rooms announced within the last seven seconds, except those of the server at `own`.
   func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
     var bytes = [UInt8](repeating: 0, count: 256)
     var from = sockaddr_in()

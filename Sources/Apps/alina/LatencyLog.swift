@@ -16,7 +16,7 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Called when a pass of the event loop has read its input events: records the time, as the input time of moves that follow from them.
+  /// Records the time of an event-loop pass that has read its input events. It is the input time of the moves that these events cause.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
   /// Records the time at which the first picture was shown.
@@ -25,7 +25,7 @@ final class LatencyLog {
   /// Records a move that sounds at `frame`; its input came at the time recorded by the last `turn`.
   func note(moveAt frame: Int64) { moves.append((turnBegan, frame)) }
 
-  /// Writes the log. The sound device must be closed before.
+  /// Writes the log. Stop the sound device first: until then its thread still adds to the log of callbacks.
   func write(_ audio: AudioDevice) {
     var lines: [String] = []
     if let firstFrameAt { lines.append("first-frame \(firstFrameAt &- LatencyLog.processStart)") }

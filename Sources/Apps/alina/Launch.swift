@@ -80,7 +80,7 @@ struct Launch {
   // MARK: - In a window
 
   private func runInWindow() throws {
-    // Checks the files and devices named by the options before a window opens.
+    // Check the files and devices named by the options before a window opens.
     let script = try script()
     try checkGame()
     if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
@@ -123,8 +123,8 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // If `isGated`, the sound is rendered in step with the script's times. The computer then chooses its moves while the loop waits, so
-    // that every run is the same.
+    // If `isGated`, SDL writes the sound to a file, in step with the script's times. The computer then chooses its moves on this thread,
+    // while time stands still, so that every run is the same.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)
@@ -191,7 +191,7 @@ struct Launch {
     if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }
   }
 
-  /// Connects to the server that the options name, or to the server of an interrupted match.
+  /// Connects to the server that the options name, or to the server of an unfinished match.
   private func connect(_ app: App) {
     if let address = options.connect.flatMap(ServerAddress.init) {
       var destination = options.watch.map { Destination.watch(id: $0, code: options.room) }
@@ -243,7 +243,7 @@ struct Launch {
     if options.speak { settings.speech = true }
   }
 
-  /// The path of the grand's SoundFont: the given file, or the standard SoundFont if it is installed.
+  /// The path of the sampled grand's SoundFont: the file named by `--piano`, else the standard SoundFont if it is installed.
   private var grandFont: String? {
     let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
     return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)

@@ -5,8 +5,8 @@ import TicTacToe
 
 /// Timed inputs for tests and demos, one per line: `TIME COMMAND …`; `#` starts a comment.
 ///
-/// `TIME` is an audio frame (`96000`) or seconds (`2.5s`), in ascending order. Commands: `move X Y`, `click X Y`, `touch X Y`,
-/// `scroll LINES`, `key NAME` (`ctrl+q`, `shift+tab`, `enter`, `f3`, `a`), `text WORDS`, `play CELL`, `drop PATH`,
+/// `TIME` is an audio frame (`96000`) or seconds (`2.5s`), in ascending order. Commands, with X and Y in pixels: `move X Y`, `click X Y`,
+/// `touch X Y`, `scroll LINES`, `key NAME` (`ctrl+q`, `shift+tab`, `enter`, `f3`, `a`), `text WORDS`, `play CELL`, `drop PATH`,
 /// `focus on|off`, `show`, `hide`, `shot PNG`, `quit`.
 struct Script {
   /// The action of one line.
@@ -32,7 +32,8 @@ struct Script {
 
   init(text: String) throws(Fault) {
     var number = 0
-    // Split by scalars: a line may begin with a combining mark, which would join the space before it.
+    // Split the text by scalars: Swift would read a space and a combining mark after it as one character, so that the space would not
+    // separate words.
     for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
       number += 1
       let code = line.prefix { $0 != "#" }

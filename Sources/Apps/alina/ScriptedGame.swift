@@ -57,7 +57,8 @@ final class ScriptedGame: PlatformGame {
     let screen = app.screen
     let say = { (line: String, isSpoken: Bool) in
       if prints {
-        // Not `print`, whose buffer only `fflush(nil)` could empty here: that waits for every stream, and libspeechd can keep one locked.
+        // `print` would buffer the line, and only `fflush(nil)` could empty the buffer here. But `fflush(nil)` waits for every stream, and
+        // libspeechd can keep one locked.
         let bytes = Array("\(line)\n".utf8)
         _ = write(STDOUT_FILENO, bytes, bytes.count)
       }

@@ -51,7 +51,7 @@ final class SpeechDispatcher: Sendable {
   /// The connection to speech-dispatcher; used only by the background job, of which at most one runs (`isSpeaking`).
   private nonisolated(unsafe) var connection: OpaquePointer?
 
-  /// `nil` if the library is not installed.
+  /// `nil` if libspeechd is not installed.
   init?(inBackground: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
     guard let library = SpeechDispatcher.library else { return nil }
     (self.library, self.inBackground) = (library, inBackground)

@@ -54,7 +54,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
         let (first, over1) = low.addingReportingOverflow(carry)
         let (sum, over2) = first.addingReportingOverflow(result[i + j])
         result[i + j] = sum
-        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1, so its high half, the new carry, fits into 64 bits.
+        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1. So its upper 64 bits, the new carry, fit into a limb.
         carry = high + (over1 ? 1 : 0) + (over2 ? 1 : 0)
       }
       result[i + b.limbs.count] = carry
@@ -119,8 +119,8 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
   /// The quotient. `divisor` must divide this number. Quadratic in the length.
   func dividedExactly(by divisor: BigNatural) -> BigNatural {
     if divisor.limbs.count == 1 { return dividedBySmall(divisor.limbs[0]).quotient }
-    // Jebelean's exact division of both numbers shifted until the divisor is odd. A limb of the quotient is the lowest limb of `rest` times
-    // the divisor's inverse modulo 2⁶⁴.
+    // Jebelean's exact division. Both numbers are first shifted right until the divisor is odd. The next limb of the quotient is then the
+    // lowest limb of `rest` (what is left of the dividend) times the inverse of the divisor modulo 2⁶⁴.
     let shift = divisor.trailingZeros
     let (d, n) = (divisor.shiftedRight(shift), shiftedRight(shift))
     var inverse: UInt64 = 1
@@ -157,7 +157,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BigNatural: ChanceNumber {
-  /// The least common multiple of `totals`.
+  /// The least common multiple of `totals`: a denominator for fractions with any of these denominators.
   package static func commonDenominator(of totals: [UInt64]) -> BigNatural {
     totals.reduce(BigNatural(1)) { multiple, total in
       var (a, b) = (total, multiple.dividedBySmall(total).remainder)

@@ -16,7 +16,8 @@ enum BoardPlayer<R: Rules> {
 
   var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
 
-  /// Lets a learning player learn from a game. A resumed run calls this for the games in its file, to rebuild the player's state.
+  /// Lets a learning player learn from a game. A resumed run calls this for games of its file that are not played again, to rebuild the
+  /// player's state.
   func learn(from cells: [Cell], _ opening: GameMoves, as side: Player, _ outcome: Outcome?) {
     guard case .own(_, let learner?) = self else { return }
     var start = opening.state(Classic.self)
@@ -138,7 +139,8 @@ extension ArenaRules {
   }
 }
 
-/// Plays a game of Classic between two players given as tables. Bit masks show lines; the position's base-3 key finds the row of a table.
+/// Plays a game of Classic between two players given as tables. Bit masks show whether a side has a line. `key`, the board as a base-3
+/// number (`ternaryKey`), finds the row of a table.
 package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: GameMoves, using generator: inout SplitMix64
 ) -> PackedGame {

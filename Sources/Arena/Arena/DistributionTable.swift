@@ -20,8 +20,8 @@ package final class DistributionTable: Sendable {
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
-  /// The index of a state's row in `rows`; −1 for states that cannot occur or are over. The state is at the place (base-3 key of the
-  /// position) · 10 + (cell of the last move, or 9 for none).
+  /// The index of a state's row in `rows`; −1 for states that cannot occur or are over. The state is at the place 10 · (the board as a
+  /// base-3 number, `ternaryKey`) + (the cell of the last move, or 9 for none).
   private let index: [Int32]
 
   /// Fills the table for all positions of Classic that are not over.
@@ -56,7 +56,8 @@ package final class DistributionTable: Sendable {
     (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
-  /// Draws a move in a state that is not over: `key` is the position's base-3 key, `last` the cell of the last move or 9 for none.
+  /// Draws a move in a state that is not over. `key` is the board as a base-3 number (`ternaryKey`), `last` the cell of the last move or 9
+  /// for none.
   @inline(__always)
   package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]

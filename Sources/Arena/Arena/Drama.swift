@@ -10,7 +10,7 @@ struct Drama: Sendable {
   /// The shared table; the first use fills it, which takes some milliseconds.
   static let shared = Drama()
 
-  /// The points of each move, at the index 9 · (base-3 key of the position before the move) + (cell of the move).
+  /// The points of each move, at the index 9 · (the board before the move as a base-3 number, `ternaryKey`) + (the cell of the move).
   private let points: [UInt8]
 
   private init() {
