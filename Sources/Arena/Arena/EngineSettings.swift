@@ -96,7 +96,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the settings to the members of a header, without paths: of the path `folder`, only the last name is written.
+  /// Adds the settings to a player's entry in the header of a file of games, without `log`. Of the path `folder`, writes the last name.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -109,7 +109,7 @@ package struct EngineSettings: Sendable, Hashable {
     members.add("time", time?.json)
   }
 
-  /// Reads the settings from the members of a header; `nil` if the time limit is wrong.
+  /// Reads the settings from a player's entry in the header of a file of games; `nil` if the time limit is invalid.
   init?(_ json: JSON) {
     func list(_ name: String) -> [Setting] {
       (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }

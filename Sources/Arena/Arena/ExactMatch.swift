@@ -12,14 +12,14 @@ package struct ExactMatch: Sendable {
     package let draw: Fraction
     /// The chance that O wins.
     package let oWin: Fraction
-    /// The mean number of moves of a game.
+    /// The mean number of moves of a game, with those of both sides.
     package let meanPlies: Fraction
 
     /// Computes the result from all games that the two players can play.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
-      // `counts` has the chance that a game ends at a ply as a weight, whose denominator is the product of `counts.denominators` of the
-      // plies before. Multiplied by `rest[ply]`, the product of the denominators from `ply` on, all weights have the common denominator
+      // At each ply, `counts` has the chance that a game ends there, times the product of `counts.denominators` of all earlier plies.
+      // Multiply this by `rest[ply]`, the product of the denominators from `ply` on: then every chance is a whole number divided by
       // `rest[0]`.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }

@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Successive games of a stage (games that can be played in any order), with their results and their lines in the file of games.
+/// Successive games of a stage, with their results and their lines in the file of games. The games of a stage can be played in any order.
 final class GameBatch: @unchecked Sendable {
   /// The number of games of a full batch. The file format contains it: a file's hash is made from the hashes of such batches.
   static let size = 16_384
@@ -11,8 +11,8 @@ final class GameBatch: @unchecked Sendable {
   struct Summary {
     /// The number of games, by number of moves in a game.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The number of pairs of games with each result: nine counts for each pairing, beginning with the pairing of the batch's first pair.
-    /// Count 3 · a + b of the nine is that of pairs whose first game has the result a and whose second has b (0–2 as in `PackedGame`).
+    /// The numbers of pairs of games by result: nine for each pairing, beginning with the pairing of the batch's first pair. Number 3 · a +
+    /// b of the nine counts the pairs whose first game has the result a and whose second has b (0 X won, 1 O won, 2 drawn).
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.

@@ -354,7 +354,7 @@ final class GameFileWriter {
     }
   }
 
-  /// Unlocks the file.
+  /// Unlocks and closes the file.
   func close() { file.close() }
 
   /// An empty buffer for a batch's lines. May be called from any thread.

@@ -58,7 +58,7 @@ final class GamePool: @unchecked Sendable {
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // Games of engines and of searches are slow. Each of their batches is a single pair of games.
+    // If a player of the stage is an engine or searches, the games are slow: each batch is then a single pair of games.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
@@ -107,7 +107,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // The run was interrupted: also deliver the games of the due batch up to the first game that was not played.
+    // The run was interrupted: also deliver those games of the due batch that come before its first game that was not played.
     if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -182,8 +182,8 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Chooses the sequence from which a thread takes its next batch. The thread stays with its last sequence, whose players it has ready. If
-  /// that sequence cannot continue now or is 16 batches ahead of another one, the thread takes the one furthest behind that can continue.
+  /// Chooses the sequence from which a thread takes its next batch: the thread's last sequence, because its players are ready. If that
+  /// sequence must wait or is at least 16 batches ahead of another that need not, chooses the one furthest behind that need not wait.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)

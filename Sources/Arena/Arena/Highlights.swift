@@ -8,7 +8,7 @@ struct Highlights: Sendable {
     case first, shortest, longest, dramatic
   }
 
-  /// A game and the number (`score`) by which it is compared with other games.
+  /// A game, and the number by which it is compared: the game with the greatest `score` is selected, and the earliest one of several.
   struct Candidate: Sendable, Hashable {
     var score: Int
     var line: GameLine.Content
@@ -51,7 +51,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// The selected games in the order of `Choice`. A game that was selected for several reasons appears once, with all of them.
+  /// The selected games in the order of `Choice`. A game that was selected for several reasons appears once, with all these reasons.
   var chosen: [(choices: [Choice], line: GameLine.Content)] {
     var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {

@@ -43,9 +43,8 @@ struct MeetingGraph: Sendable, Hashable {
     return copy
   }
 
-  /// Builds a round: in the given order, each player without an opponent gets the next possible opponent. Takes a choice back if that
-  /// choice prevents a complete round. `nil` if there is no complete round, or once `limit` sets of players were found that cannot be
-  /// paired.
+  /// Builds a round: in the given order, each player without an opponent gets the next possible opponent. Takes back a choice that prevents
+  /// a complete round. `nil` if there is no complete round, or once `limit` sets of players were found that cannot be paired.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)
     var unpairable: Set<UInt64> = []

@@ -10,9 +10,9 @@ package struct MenaceTraining: Sendable {
   package struct Point: Sendable, Hashable {
     /// The number of games from which the boxes have learnt so far.
     package let games: Int
-    /// The exact mean score with X and O against `random`.
+    /// The exact mean score of a game against `random`, 0–1, over both sides.
     package let againstRandom: Double
-    /// The exact mean score with X and O against `perfect`; ½ is the maximum.
+    /// The exact mean score of a game against `perfect`, over both sides; at most ½.
     package let againstPerfect: Double
   }
 
@@ -40,7 +40,7 @@ package struct MenaceTraining: Sendable {
       var generator = SplitMix64(seed: seed, index: UInt64(first + game))
       let teacher = tables[game / 2 % tables.count]
       let (x, o) = game % 2 == 0 ? (pupil, teacher) : (teacher, pupil)
-      // Cannot throw, since the players need no processes.
+      // `playGame` throws only if the process of an engine cannot be started; these players have no engine.
       _ = try? Classic.playGame(
         x: x, o: o, opening: .none, adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {

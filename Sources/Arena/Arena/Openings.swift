@@ -7,7 +7,7 @@ import TicTacToe
 package enum Openings: Sendable, Hashable {
   /// Every game starts from the empty board.
   case none
-  /// A number of random moves, different for each pair of games.
+  /// `plies` random moves, drawn anew for each round.
   case random(plies: Int)
   /// The openings of a list in turn.
   case list(Variant, [GameMoves])
@@ -43,7 +43,7 @@ package enum Openings: Sendable, Hashable {
         name: argument, variant)
       return
     }
-    // If the file is a book of games, each game is an opening.
+    // A file that begins with `[` has records of games: each game is an opening.
     let games: [Game]
     do { games = try Record.all(in: String(text), variants: [variant]).map(\.game) } catch {
       throw ArenaError("--openings \(argument): \(error)")
@@ -74,12 +74,12 @@ package enum Openings: Sendable, Hashable {
     }
   }
 
-  /// The position in which a pair of games starts, before the moves of its opening; `nil` for the usual initial position.
+  /// The position in which the games of the round `pair` start, before the moves of the opening; `nil` for the usual initial position.
   func start(pair: Int) -> VariantState? {
     if case .list(_, let list) = self { list[pair % list.count].start } else { nil }
   }
 
-  /// The opening of a pair of games.
+  /// The opening of the games of the round `pair`.
   func opening<R: Rules>(pair: Int, seed: UInt64, _ rules: R.Type) -> GameMoves {
     switch self {
     case .none: return .none

@@ -76,7 +76,8 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // First try the path itself, unless its folder is left out; for a program, the path that the system would run. Then try the folders.
+      // First try the program that the system would run, or the path of any other file, unless the header left out its folder. Then try the
+      // folders.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -133,7 +134,7 @@ extension RunConfiguration.Entrant {
     return copy
   }
 
-  /// The folders in which `--where` lets the arena find the player's files and the engine's folder.
+  /// The folders to name with `--where` when this run is resumed: those that contain the player's files and the engine's working folder.
   package var searchFolders: [String] {
     let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
     let folders = spec.words.filter { $0.contains("/") }.map {

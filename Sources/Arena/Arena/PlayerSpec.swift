@@ -6,7 +6,7 @@ import TicTacToe
 package enum PlayerSpec: Sendable, Hashable {
   /// A memoryless player that has a name, such as `random`.
   case simple(SimpleOpponent)
-  /// `levels:N`: one of the levels.
+  /// `levels:N`: the level N of Alina's computer opponents, 1–6.
   case level(Int)
   /// `mcts:BUDGET`: Monte Carlo tree search with random playouts.
   case mcts(SearchBudget)

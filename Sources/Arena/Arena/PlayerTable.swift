@@ -3,9 +3,9 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The rules of a game with the table of its players: who plays the game, with which memory, and how a thread makes a player.
+/// The rules of a game, with the table of the players that can play it: their kinds, and how they are made.
 protocol ArenaRules: Rules {
-  /// The entry of a player; `nil` if the player does not play this game.
+  /// The table's entry for a player; `nil` if the player does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
 
   /// The number of boards that each side has won; `nil` in a game of one board.

@@ -83,8 +83,7 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// Reserves a processor for a thread and its engines: the one on which the thread runs, or the next that is not reserved. `nil` if all
-  /// are.
+  /// Reserves a processor for a thread and its engines: the thread's present one, or the next not yet reserved; `nil` if all are reserved.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -176,7 +175,7 @@ final class Players: @unchecked Sendable {
       if let engine = engines.first(where: { $0.isSecond == isSecond }) { return engine.client }
       let client = players.lendEngine(number)
       engines.append((number, isSecond, client))
-      // The engine may still be bound to the processor of the thread that used it before.
+      // Another thread may have bound this engine to its own processor: bind it to this thread's, or to none.
       client.pin(toCore: core)
       return client
     }

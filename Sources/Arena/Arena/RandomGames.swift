@@ -2,8 +2,9 @@ import TicTacToe
 
 /// Plays random games at maximal speed, without data-dependent branches.
 ///
-/// Each game uses one random number, from which each move takes a part by multiplication. The free cells are four-bit digits of a
-/// number; the chosen cell is swapped to the end. `Benchmarks/arena-bench/baseline.c` does the same in C.
+/// A game uses one 64-bit random number. Each move multiplies it by the number of free cells: the upper 64 bits of the product select the
+/// cell, the lower 64 bits are the random number of the next move. The free cells are four-bit digits of a number, in which the selected
+/// cell is exchanged with the last. `Benchmarks/arena-bench/baseline.c` does the same in C.
 struct RandomGames: ~Copyable {
   /// For each set of a side's marks as a bit mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)

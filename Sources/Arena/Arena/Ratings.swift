@@ -46,8 +46,9 @@ package struct Rating: Sendable, Hashable {
   /// The standard errors of the logarithms of the players' strengths relative to the mean; all infinite if the games do not connect all
   /// players.
   ///
-  /// The likelihood counts a draw as half a win and assumes independent games, which games of a pair are not. Therefore the covariance is
-  /// H⁺ V H⁺ with curvature H and the measured variance V of the points (Huber's sandwich estimator).
+  /// The likelihood counts a draw as half a win and assumes independent games, but the two games of a pair depend on each other. Therefore
+  /// the covariance is H⁺ V H⁺ (Huber's sandwich estimator), with the curvature H of the log-likelihood, its pseudoinverse H⁺ and the
+  /// measured variance V of the points.
   private static func errors(
     _ results: [RunReport.Result], _ strength: [Double], _ games: [[Double]]
   ) -> [Double] {

@@ -24,7 +24,7 @@ package struct RunReport: Sendable {
     package var statistics = PairingStatistics()
   }
 
-  /// The configuration, with the names that engines give themselves.
+  /// The configuration, with the names that the engines gave in their handshakes.
   package var configuration: RunConfiguration
   /// The results of each pairing, in the order in which the pairings were first played.
   package internal(set) var results: [Result] = []
@@ -47,7 +47,7 @@ package struct RunReport: Sendable {
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
   /// Ratings by player, in formats whose results make all players comparable: round robin, gauntlet and Swiss.
   package internal(set) var ratings: [Rating] = []
-  /// The players that had a bye.
+  /// The players that had a bye: a round without an opponent.
   package internal(set) var byes: [Int] = []
   package internal(set) var knockout: [Schedule.Match] = []
   /// The highlights (games worth hearing), if requested.

@@ -60,13 +60,13 @@ package struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// Twice each player's points, and the players that each has met. In a Swiss tournament the players in `byes` had a bye, which counts as
-  /// a win.
+  /// `points`: twice each player's points. `met`: the players that each has met. `byes`: the players that had a bye in a Swiss tournament,
+  /// which counts as a win.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// In a Swiss tournament: possible remaining rounds, found in advance, so that the tournament can certainly be completed.
+  /// In a Swiss tournament: one way to play all remaining rounds. As long as such a way is known, the tournament can be completed.
   private var reserve: [MeetingGraph.Round] = []
   /// The matches of a knockout tournament so far.
   private(set) var matches: [Match] = []
@@ -147,7 +147,8 @@ package struct Schedule: Sendable {
   /// The sum of the points of a player's opponents.
   func buchholz(_ player: Int) -> Int { met[player].reduce(0) { $0 + points[$1] } }
 
-  /// The ranking: in a knockout by the round of elimination, otherwise by points, then Buchholz. The order of entry breaks ties.
+  /// The ranking: in a knockout by the round of elimination, otherwise by points, then by the opponents' points (`buchholz`). Of equal
+  /// players, the one entered first ranks first.
   var standings: [Int] {
     var merit = points.indices.map { (points[$0], buchholz($0)) }
     if configuration.format == .knockout {

@@ -51,7 +51,7 @@ package enum Elo: Sendable, Hashable {
   case atLeast(Double)
   /// The difference is at most this number, because the first player never scored.
   case atMost(Double)
-  /// The difference is unknown: there are no games, or this is the end of an interval whose score reaches 0 or 1.
+  /// The difference is unknown: there are no games, or the value is an end of an interval at which the score would be 0 or 1.
   case unknown
 
   /// The difference as text: `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.
@@ -156,9 +156,9 @@ package struct Estimate: Sendable, Hashable {
   }
 }
 
-/// A sequential probability ratio test of two logistic Elo differences.
+/// A sequential probability ratio test between two Elo differences. They are logistic, except in the model `normalised`.
 package struct SPRT: Sendable, Hashable {
-  /// The unit of observation.
+  /// What the test counts as one observation, and which kind of Elo it uses.
   package enum Model: String, Sendable, Hashable, CaseIterable {
     /// Pairs of games, which have five possible scores.
     case pentanomial
@@ -186,7 +186,7 @@ package struct SPRT: Sendable, Hashable {
   package var alpha = 0.05
   /// The chance of accepting the lower difference when the higher is true.
   package var beta = 0.05
-  /// The unit of observation that the test counts.
+  /// What the test counts as one observation.
   package var model = Model.pentanomial
 }
 

@@ -10,8 +10,8 @@ nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 /// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): the engine's processes become its children even if they leave
 /// the session and the process group and their parent ends. The guard ends when it has no children left.
 package enum EngineGuard {
-  /// Milliseconds that the guard waits for the killed processes before it ends in any case. A process that still exists then hangs in the
-  /// kernel, and dies when it leaves the kernel.
+  /// Milliseconds that the guard waits for the end of the killed processes; then it ends in any case. A process that takes longer hangs in
+  /// a call of the kernel, and dies when it leaves this call.
   package static let quitTimeout = 3000.0
 
   /// The beginning of the guard's report that the system refused resources. The arena recognises such a report by these words.

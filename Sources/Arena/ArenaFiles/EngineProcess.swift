@@ -257,7 +257,7 @@ package final class EngineProcess {
   }
 
   /// Waits until a descriptor is ready. `false` if the deadline passes first or, while `isOpen`, the run is stopped. `stop()` clears
-  /// `isOpen` before it waits for the guard, so that it also waits in a stopped run.
+  /// `isOpen` before it waits for the guard, so that this wait does not end early in a stopped run.
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

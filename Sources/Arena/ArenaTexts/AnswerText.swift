@@ -8,7 +8,7 @@ import TicTacToe
 
 /// The output of `exact`, `perft`, `solve`, `analyse` and `menace`.
 package enum AnswerText {
-  /// An exact match as text.
+  /// The exact result between two players as text.
   package static func exact(_ match: ExactMatch, _ a: String, _ b: String) -> String {
     func chance(_ fraction: Fraction) -> String { "\(fraction) = \(String(format: "%.9f", fraction.double))" }
     var out = ""
@@ -31,7 +31,7 @@ package enum AnswerText {
     return ", Elo \(Elo.signed(Elo.of(score: value)))"
   }
 
-  /// An exact match as a line of JSON.
+  /// The exact result between two players as one line of JSON.
   package static func exactJSON(_ match: ExactMatch, _ a: String, _ b: String, _ variant: Variant) -> String {
     func chance(_ fraction: Fraction) -> JSON {
       .object(["exact": .string("\(fraction)"), "value": .double(fraction.double)])

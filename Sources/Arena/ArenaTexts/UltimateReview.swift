@@ -57,7 +57,7 @@ extension AnswerText {
   }
 }
 
-/// A game of Ultimate with a search's estimates, and with proofs late in the game.
+/// A game of Ultimate with a search's estimates of the moves; late in the game with proved values, where a proof succeeds.
 struct UltimateReview {
   struct Entry {
     let mover: Player

@@ -10,7 +10,7 @@ private class SharedGame {
   func play(_ place: Int32) -> Int32 { -1 }
   func undo() -> Bool { false }
   func copy() -> SharedGame { self }
-  /// Writes the places of the legal cells, a byte each, and returns their number.
+  /// Writes the number of each legal cell as a byte, and returns how many there are.
   func writeLegal(to bytes: UnsafeMutablePointer<UInt8>) -> Int32 { 0 }
   func writeBlock(to bytes: UnsafeMutablePointer<UInt8>) {}
   var result: Int32 { 0 }
@@ -123,7 +123,7 @@ public func alinaPlay(_ handle: UnsafeRawPointer, _ place: Int32) -> Int32 { gam
 @_cdecl("alina_undo")
 public func alinaUndo(_ handle: UnsafeRawPointer) -> Int32 { game(handle).undo() ? 1 : 0 }
 
-/// Writes the places of the legal cells, a byte each, and returns their number.
+/// Writes the number of each legal cell as a byte, and returns how many there are.
 @_cdecl("alina_legal")
 public func alinaLegal(_ handle: UnsafeRawPointer, _ bytes: UnsafeMutablePointer<UInt8>) -> Int32 {
   game(handle).writeLegal(to: bytes)

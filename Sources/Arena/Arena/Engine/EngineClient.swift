@@ -82,7 +82,7 @@ final class EngineClient: @unchecked Sendable {
   private var refusal: String?
   /// A fault before the engine's first move in this game; `move` reports the fault when that move is requested.
   private var pendingLoss: EngineLoss?
-  /// The deadline for `readyok`; `nil` if no `readyok` is awaited.
+  /// The deadline for `readyok`, in `monotonicMilliseconds()`; `nil` if no `readyok` is awaited.
   private var readyDeadline: Double?
   /// The engine's remaining milliseconds in this game.
   private(set) var clock = 0.0
@@ -193,8 +193,8 @@ final class EngineClient: @unchecked Sendable {
   /// Sets the engine's remaining milliseconds, as counted by a match server. Has no effect if the engine plays without a clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game, and restarts an engine that was killed. If the restart fails or the engine has ended, the game's first
-  /// call of `move` reports this. Throws if the system lacks resources for a restart.
+  /// Prepares the engine for a game; restarts an engine that was killed. If it does not start or has ended, the game's first call of `move`
+  /// fails with the reason. Throws if the system lacks resources for a restart.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)

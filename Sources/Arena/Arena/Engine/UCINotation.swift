@@ -27,7 +27,8 @@ package enum UCINotation: Sendable, Hashable {
     return isDrop ? Square(name: text.dropFirst(2)) : Square(name: text)
   }
 
-  /// Reads the words of a position in either notation. The hand and the counters of cutechess are ignored.
+  /// Reads the words of a position in either notation. Ignores what only cutechess's notation has: the pawns in hand (`[PPPPPpppp]`), and
+  /// the words after the side to move.
   package static func position(_ words: some Collection<String>) -> Position? {
     guard var board = words.first, words.count <= 6 else { return nil }
     var side = words.dropFirst().first

@@ -74,7 +74,7 @@ package struct UCIServer {
       (self.generator, self.milliseconds, self.manner, self.work) = (generator, milliseconds, manner, work)
     }
 
-    /// Searches, waits until the protocol allows the answer, and returns its lines.
+    /// Searches, waits until the protocol allows the answer, and returns the lines of the answer.
     package func run() -> [String] {
       var deadline = manner == .timed ? monotonicMilliseconds() + milliseconds : .infinity
       let lines = work(&generator) {

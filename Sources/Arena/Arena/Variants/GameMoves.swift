@@ -10,7 +10,7 @@ package struct GameMoves: Sendable, Hashable {
   /// The usual initial position and no moves.
   package static let none = GameMoves()
 
-  /// The moves as the line of an opening: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
+  /// The moves as a line of a file of openings: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
   func text(_ variant: Variant) -> String {
     if start == nil, cells.isEmpty { return "startpos" }
     let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
