@@ -29,7 +29,7 @@ struct ExactCommand: ParsableCommand {
     }
   }
 
-  /// The exact chances of each result, as fractions; only for Classic and Misère.
+  /// The exact chance of each result as text or JSON, with fractions; only for Classic and Misère.
   private func result(_ variant: Variant, _ solver: Solver) throws -> String {
     // Menace's matchboxes are frozen: exact results exist only for players that do not change.
     let players = try both { (spec) throws(ArenaError) in try spec.memoryless(in: variant, freezing: true) }

@@ -102,7 +102,7 @@ private final class BotSession {
   /// Why the client last failed to connect or lost the connection, as a text for the user.
   private(set) var problem: String?
   private var model: BotModel
-  /// The player; called only on the queue `thinking`.
+  /// The player that chooses the moves; called only on the queue `thinking`.
   private let player: StandalonePlayer
   /// The queue that computes this session's moves, so that sessions do not wait for each other.
   private let thinking = DispatchQueue(label: "alina-arena.bot")

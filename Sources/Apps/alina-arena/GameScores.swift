@@ -9,7 +9,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The options for writing music of chosen games.
+/// The options for writing the music of a run's first, shortest, longest and most dramatic game.
 struct ScoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

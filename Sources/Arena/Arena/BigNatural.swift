@@ -102,7 +102,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     BigNatural(limbs: [UInt64](repeating: 0, count: exponent / 64) + [1 << UInt64(exponent % 64)])
   }
 
-  /// The greatest common divisor (Stein's binary method); quadratic in the length.
+  /// The greatest common divisor (Stein's binary method). Takes time quadratic in the number of limbs.
   package static func greatestCommonDivisor(_ a: BigNatural, _ b: BigNatural) -> BigNatural {
     if a.isZero { return b }
     if b.isZero { return a }
@@ -116,7 +116,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return u * powerOfTwo(twos)
   }
 
-  /// The quotient. `divisor` must divide this number. Quadratic in the length.
+  /// The quotient. `divisor` must divide this number. Takes time quadratic in the number of limbs.
   func dividedExactly(by divisor: BigNatural) -> BigNatural {
     if divisor.limbs.count == 1 { return dividedBySmall(divisor.limbs[0]).quotient }
     // Jebelean's exact division. Both numbers are first shifted right until the divisor is odd. The next limb of the quotient is then the

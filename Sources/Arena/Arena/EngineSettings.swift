@@ -28,8 +28,8 @@ package struct EngineSettings: Sendable, Hashable {
   /// The separator between the words after `-engine` once they are joined into one argument.
   package static let separator: Character = "\u{1F}"
 
-  /// Reads an engine from the words of cutechess-cli's `-each` and `-engine`, in this order: `conf=NAME name= cmd= arg= dir=
-  /// proto=uci tc= st= nodes= timemargin= stderr= option.NAME= env.NAME=`.
+  /// Reads an engine from the words of cutechess-cli's `-each` and then of its `-engine`. Of equal names the last counts; `arg` may repeat.
+  /// The words: `conf=NAME name= cmd= arg= dir= proto=uci tc= st= nodes= timemargin= stderr= option.NAME= env.NAME=`.
   package static func entrant(
     _ words: [String], each: [String], default time: TimeLimit
   ) throws(ArenaError) -> RunConfiguration.Entrant {
@@ -123,7 +123,7 @@ package struct EngineSettings: Sendable, Hashable {
   }
 }
 
-/// The time limit of an engine for a move, and how the command `go` states this limit.
+/// The time limit of an engine for its moves, as the command `go` states it.
 package struct TimeLimit: Sendable, Hashable {
   /// Milliseconds for each move (`go movetime`), 0 with a clock.
   package var moveTime = 1000

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The exact result of two memoryless players: all games that they can play, each weighted by its exact chance.
 package struct ExactMatch: Sendable {
-  /// The exact result if one player has X and the other O.
+  /// The exact result of all games with the same player as X.
   package struct Seating: Sendable {
     /// The chance that X wins.
     package let xWin: Fraction

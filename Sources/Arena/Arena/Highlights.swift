@@ -74,7 +74,6 @@ package struct Highlight: Sendable {
   package let game: Int
   /// The points of the game by `Drama`, which rates how much happens in it.
   package let drama: Int
-  /// The record of the game.
   package let record: Record
   /// The paths of the files with the game's music, once these files are written.
   package var files: [String] = []

@@ -23,7 +23,7 @@ package enum Openings: Sendable, Hashable {
     if case .list(let variant, let list) = self { list.map { $0.text(variant) } } else { nil }
   }
 
-  /// Parses `random:N` or the lines of a file; `#` starts a comment.
+  /// Reads the argument of `--openings`: `random:N`, or the path of a file with an opening a line (`#` starts a comment) or with records.
   package init(argument: String, _ variant: Variant = .classic) throws(ArenaError) {
     if argument.hasPrefix("random:") {
       let most = variant.randomPlies

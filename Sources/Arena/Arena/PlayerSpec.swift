@@ -2,7 +2,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// The specification of a player in arguments and headers.
+/// A player as arguments and headers of files of games specify it, such as `mcts:800`.
 package enum PlayerSpec: Sendable, Hashable {
   /// A memoryless player that has a name, such as `random`.
   case simple(SimpleOpponent)
@@ -21,9 +21,9 @@ package enum PlayerSpec: Sendable, Hashable {
   /// The maximum number of bytes of a `cmd`. The limit bounds the header of a file of games, which contains the command.
   package static let commandLimit = 4096
 
-  /// The memoryless players, for messages.
+  /// The names of the memoryless players, as messages list them.
   package static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
-  /// All player specifications, for messages.
+  /// All forms of a player's specification, as messages list them.
   package static let allowed =
     memoryless + ", mcts:BUDGET, search:BUDGET (Ultimate), menace[:FILE], adaptive, cmd:COMMAND"
 

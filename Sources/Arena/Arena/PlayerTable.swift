@@ -25,7 +25,7 @@ enum PlayerKind {
   case memoryless((any MemorylessOpponent)?)
   /// Learns from its games; the function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
-  /// A searching player, which takes time for a move. With `needsValue` its tree uses the learnt values.
+  /// A searching player, which takes time for a move. With `needsValue` its tree uses Ultimate's learnt value function.
   case search(needsValue: Bool)
   /// An external program.
   case engine
@@ -204,7 +204,7 @@ extension PlayerSpec {
   /// Whether the player searches, so that a move takes time.
   func isSearch(in variant: Variant) -> Bool { if case .search? = kind(in: variant) { true } else { false } }
 
-  /// Whether the player needs the learnt values of Ultimate.
+  /// Whether the player searches with Ultimate's learnt value function.
   func needsValue(in variant: Variant) -> Bool {
     if case .search(needsValue: true)? = kind(in: variant) { true } else { false }
   }

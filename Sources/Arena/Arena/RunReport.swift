@@ -202,7 +202,6 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Marks the run as interrupted.
   func interrupt() { report.ending = .interrupted }
 
   /// Fills in the byes, the knockout matches, the standings and the ratings of a finished tournament.

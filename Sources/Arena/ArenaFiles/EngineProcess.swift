@@ -201,7 +201,7 @@ package final class EngineProcess {
   /// Whether a complete line is in the buffer.
   package var hasLine: Bool { lineEnd != nil }
 
-  /// The end of the line at `head`, if complete.
+  /// The index of the newline that ends the line at `head`; `nil` if the line is not complete.
   private var lineEnd: Int? {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }

@@ -124,7 +124,7 @@ package final class LineReader {
   /// Makes an error that names the line read last.
   package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
 
-  /// The bytes after the last complete line.
+  /// The bytes read after the last complete line.
   package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
   /// The last line read with its line end; valid until the next line is read.

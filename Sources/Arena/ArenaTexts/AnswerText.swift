@@ -6,7 +6,7 @@ import Oracle
 import Records
 import TicTacToe
 
-/// The output of `exact`, `perft`, `solve`, `analyse` and `menace`.
+/// The output of the commands `exact`, `perft`, `solve`, `analyse` and `menace`.
 package enum AnswerText {
   /// The exact result between two players as text.
   package static func exact(_ match: ExactMatch, _ a: String, _ b: String) -> String {
@@ -72,7 +72,7 @@ package enum AnswerText {
     ]).text
   }
 
-  /// The value, distance and best moves of a position, and a board with the value and distance of each move.
+  /// The value of a position, the plies to the end, the best moves, and a board with the value and the plies to the end of each move.
   package static func solve(_ position: Position, by solver: Solver) -> String {
     var out = "position  \(position.notation)\n"
     guard position.outcome == nil else {
@@ -164,7 +164,7 @@ package enum AnswerText {
     return JSON.object(object).text + "\n"
   }
 
-  /// A game of a solved variant as text, with the values of each move.
+  /// A game of a solved variant as text, with the value after each move and remarks, such as "only move".
   package static func analysis(_ record: Record) -> String {
     let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
     let decided = analysis.entries.firstIndex { $0.move.isDecisive }

@@ -31,7 +31,8 @@ extension AnswerText {
       + "a third repetition, which draws a game, is not counted: its chance depends on the whole game\n"
   }
 
-  /// The value, distance and moves of a position of Infinite. For the start also how many of all boards are won, lost and drawn.
+  /// The value of a position of Infinite and the plies to the end, also after each move. For the start also how many of all boards are won,
+  /// lost and drawn for the side to move.
   package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
     let table = InfiniteTable.shared
     let evaluation = table.evaluation(of: state)

@@ -57,13 +57,13 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Milliseconds to wait for `uciok` and `readyok`.
+  /// Milliseconds to wait for the end of the handshake, and before each game for `readyok`.
   static let handshakeTimeout = 5000.0
   /// Milliseconds without an answer to `uci` before the arena also sends `ugi`, the greeting of the Universal Game Interface.
   static let silence = 1000.0
   /// The maximum number of bytes that an engine may write during the handshake, or during one move.
   static let floodLimit = 1 << 20
-  /// The number of consecutive failed restarts after which no other restart is tried.
+  /// After this number of consecutive failed restarts the engine is not restarted any more.
   static let failureLimit = 3
 
   private let recipe: Recipe
