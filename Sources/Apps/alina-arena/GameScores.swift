@@ -56,7 +56,7 @@ struct GameScores {
   }
 
   /// Writes the files of all highlights (the chosen games), up to `threads` games at a time, and stores the files' paths in `highlights`.
-  /// Then removes the files of an earlier run that this run has not written. Returns `false` if interrupted.
+  /// Then removes the files of an earlier run whose names this run has not used. Returns `false` if interrupted.
   func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
     -> Bool
   {

@@ -336,7 +336,8 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The last 50 times at which the progress was shown, each with the games played by then. The first and the last give the speed.
+  /// The last 50 times at which the progress was shown, each with the games played by then; the first and the last give the games per
+  /// second.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {

@@ -54,7 +54,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
         let (first, over1) = low.addingReportingOverflow(carry)
         let (sum, over2) = first.addingReportingOverflow(result[i + j])
         result[i + j] = sum
-        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1. So its upper 64 bits, the new carry, fit into a limb.
+        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1, so its upper half, the new carry, does not overflow here.
         carry = high + (over1 ? 1 : 0) + (over2 ? 1 : 0)
       }
       result[i + b.limbs.count] = carry

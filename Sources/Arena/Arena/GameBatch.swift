@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Successive games of a stage, with their results and their lines in the file of games. The games of a stage can be played in any order.
 final class GameBatch: @unchecked Sendable {
-  /// The number of games of a full batch. The file format contains it: a file's hash is made from the hashes of such batches.
+  /// The number of games of a full batch. The file format depends on it: a file's hash is made from the hashes of such batches.
   static let size = 16_384
 
   /// The results of the batch's games, and their lines.
@@ -100,8 +100,8 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Count the first and the second games of pairs in different counters: two increments of one counter in a row, for games of the same
-      // length, would wait for each other.
+      // Count the first and the second games of pairs in different counters. Otherwise two games of the same length would increment one
+      // counter twice in a row, and the second increment would wait for the first.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {

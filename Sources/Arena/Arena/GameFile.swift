@@ -253,7 +253,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Adds the lines of the games up to index `end`; `digest` is the hash of these lines if the games form a full batch.
+  /// Adds the lines of games, of which the last has the index `end` − 1. `digest` is the hash of these lines, if they are a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)
@@ -273,7 +273,7 @@ struct GameHash {
     return copy.list.digest.hex
   }
 
-  /// The footer, with the hash of everything before it.
+  /// The footer as a line of JSON: the given members, and the hash of everything before the footer.
   func sealed(_ footer: JSONObject) -> String {
     var footer = footer
     footer.add("sha256", .string(hex))

@@ -8,7 +8,7 @@ struct Highlights: Sendable {
     case first, shortest, longest, dramatic
   }
 
-  /// A game, and the number by which it is compared: the game with the greatest `score` is selected, and the earliest one of several.
+  /// A game, and the number by which it is compared. The game with the greatest `score` is selected, of several the earliest.
   struct Candidate: Sendable, Hashable {
     var score: Int
     var line: GameLine.Content

@@ -66,7 +66,7 @@ struct MeetingGraph: Sendable, Hashable {
     return pair(order.reduce(0) { $0 | 1 << UInt64($1) }, from: 0) ? round : nil
   }
 
-  /// Searches `count` rounds without repeated pairings. `nil` if `budget` attempts to build a round do not suffice. Deterministic.
+  /// Searches for `count` rounds without repeated pairings. `nil` if `budget` attempts to build a round do not suffice. Deterministic.
   func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
     var left = budget
     var generator = SplitMix64(seed: UInt64(count))

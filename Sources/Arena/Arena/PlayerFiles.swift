@@ -41,7 +41,8 @@ extension PlayerSpec {
     if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
   }
 
-  /// The hashes of the files among the words: an engine's program, and each word with a slash or a dot that is the path of a file.
+  /// The hashes of the files that the specification names: the file of matchboxes; or an engine's program, and each word with a slash or a
+  /// dot that is a file's path.
   fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {

@@ -10,7 +10,7 @@ package enum PlayerSpec: Sendable, Hashable {
   case level(Int)
   /// `mcts:BUDGET`: Monte Carlo tree search with random playouts.
   case mcts(SearchBudget)
-  /// `search:BUDGET`: Ultimate's tree search with the learned value function, like the top level.
+  /// `search:BUDGET`: Ultimate's tree search with the learned value function, as the highest level uses it.
   case search(SearchBudget)
   /// `menace`, optionally with a file of matchboxes.
   case menace(file: String?)

@@ -144,7 +144,7 @@ package struct Schedule: Sendable {
     }
   }
 
-  /// The sum of the points of a player's opponents.
+  /// Twice the sum of the points of a player's opponents.
   func buchholz(_ player: Int) -> Int { met[player].reduce(0) { $0 + points[$1] } }
 
   /// The ranking: in a knockout by the round of elimination, otherwise by points, then by the opponents' points (`buchholz`). Of equal
@@ -171,9 +171,9 @@ package struct Schedule: Sendable {
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     // If the search in order of rank reaches its limit, try other orders of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // If each player has at least half of the players still to meet, a next round exists (Dirac 1952). In a tournament with at most half as
-    // many rounds as players this is always so. In a longer tournament, play this round only if the rounds after it can be found; otherwise
-    // play a round of `reserve`.
+    // A next round exists if each player has still to meet at least half of the players (Dirac 1952). With at most half as many rounds as
+    // players this is always so. In a longer tournament, play this round only if the rounds after it can be found; otherwise play a round
+    // of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest

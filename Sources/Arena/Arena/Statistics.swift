@@ -51,7 +51,7 @@ package enum Elo: Sendable, Hashable {
   case atLeast(Double)
   /// The difference is at most this number, because the first player never scored.
   case atMost(Double)
-  /// The difference is unknown: there are no games, or the value is an end of an interval at which the score would be 0 or 1.
+  /// The difference is unknown: there are no games, or this end of an interval stands for a score of at most 0 or at least 1.
   case unknown
 
   /// The difference as text: `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.
@@ -293,7 +293,8 @@ extension SPRT {
     return result
   }
 
-  /// A distribution of scores with a mean `aim` standard deviations above ½: probabilities ∝ exp(t · score).
+  /// A distribution of scores whose mean is `aim` standard deviations above ½. Its probabilities are proportional to exp(t · score); the
+  /// right t is found by bisection.
   private static func chances(_ scores: [Double], deviations aim: Double) -> [Double] {
     var (low, high) = (-1000.0, 1000.0)
     var chances: [Double] = []

@@ -50,7 +50,7 @@ package enum AnswerText {
       ])
   }
 
-  /// By ply, the numbers of move sequences (nodes) and of games that end there.
+  /// By ply, the number of move sequences (nodes) and of games that end at this ply, as text.
   package static func perft(_ perft: Perft, seconds: Double) -> String {
     var out = "ply        nodes    X wins    O wins     draws\n"
     for ply in perft.nodes.indices {
@@ -62,7 +62,7 @@ package enum AnswerText {
       + String(format: "%.2f ms\n", seconds * 1000)
   }
 
-  /// The numbers of move sequences (nodes) and of games that end, by ply, as one line of JSON.
+  /// By ply, the number of move sequences (nodes) and of games that end at this ply, as one line of JSON.
   package static func perftJSON(_ perft: Perft, seconds: Double) -> String {
     func list(_ values: [Int]) -> JSON { .array(values.map { .int($0) }) }
     return JSON.object([

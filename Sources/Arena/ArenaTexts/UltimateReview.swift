@@ -76,7 +76,7 @@ struct UltimateReview {
     var loss: Double { before - after }
   }
 
-  /// A move that loses at least this much expected score is marked; smaller losses are within the search's error.
+  /// A move that loses at least this much of the expected score (0–1) is marked; smaller losses are within the search's error.
   static let threshold = 0.1
 
   private(set) var entries: [Entry] = []

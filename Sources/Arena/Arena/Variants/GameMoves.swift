@@ -92,8 +92,7 @@ extension Game {
 }
 
 extension ArenaRules {
-  /// Says what is wrong with a recorded game; `nil` if it begins with the opening, its moves are legal and its result follows from the
-  /// rules.
+  /// The fault of a recorded game; `nil` if it begins with the opening, its moves are legal and its result follows from the rules.
   static func fault(in moves: GameMoves, _ game: PackedGame, opening: GameMoves, _ adjudication: Adjudication)
     -> String?
   {
