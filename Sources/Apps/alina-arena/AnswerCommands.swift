@@ -160,7 +160,7 @@ private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError
   }
 }
 
-/// Explains games move by move.
+/// Prints the moves of games with their values and with remarks, such as mistakes.
 struct AnalyseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyse", abstract: "Explains games move by move: values, only moves, mistakes, accuracy.",

@@ -126,8 +126,8 @@ struct OutputOptions: ParsableArguments {
     return count
   }
 
-  /// Throws if two options name the same file, if a file cannot be written, or if the run has no boxes for `--save-menace`. Called before
-  /// the first game. `games` is the path of the file of games.
+  /// Throws if two options name the same file, if a file cannot be written, or if `--save-menace` is given and the run is not a match in
+  /// which exactly one player is `menace`. Called before the first game. `games` is the path of the file of games.
   func check(_ configuration: RunConfiguration, games: String?, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }

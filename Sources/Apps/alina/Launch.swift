@@ -267,7 +267,7 @@ struct Launch {
     }
   }
 
-  /// Makes the environment of the game from engine, services and network.
+  /// Makes the environment through which the game reaches sound, rule files, network and files.
   private func machine(
     _ engine: Engine, _ services: PlatformServices, _ near: LANDiscovery, _ pictures: Pictures, leadFrames: Int,
     midi: MIDIPlayer? = nil

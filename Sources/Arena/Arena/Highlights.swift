@@ -42,7 +42,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// For each choice, takes over the game of another selection if that game is better.
+  /// For each choice, replaces the game by that of another selection if that game has a better `Candidate.score`.
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }
@@ -78,6 +78,6 @@ package struct Highlight: Sendable {
   /// The paths of the files with the game's music, once these files are written.
   package var files: [String] = []
 
-  /// The names of all reasons, in the order of `Choice`.
+  /// The names of all reasons for a selection, in the order of `Choice`.
   package static let names = Highlights.Choice.allCases.map(\.rawValue)
 }

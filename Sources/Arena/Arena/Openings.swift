@@ -9,7 +9,7 @@ package enum Openings: Sendable, Hashable {
   case none
   /// `plies` random moves, drawn anew for each round.
   case random(plies: Int)
-  /// The openings of a list in turn.
+  /// The openings of a list: each round takes the next one.
   case list(Variant, [GameMoves])
 
   /// The maximum number of openings in a file.

@@ -24,14 +24,14 @@ final class Players: @unchecked Sendable {
   private let engineLimit: Int
   private var takenCores: Set<Int> = []
 
-  /// Fills the tables of memoryless players, one for each specification.
+  /// Fills the tables of the memoryless players. Players with the same specification share a table.
   init(
     _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal,
     trace: EngineTrace? = nil
   ) throws(ArenaError) {
     (self.configuration, self.guardExecutable, self.trace) = (configuration, guardExecutable, trace)
     self.stop = StopSignal(under: stop)
-    // Read the files of matchboxes once, so that all pairings begin with the same boxes.
+    // Read the files of matchboxes once, so that all pairings begin with the same matchboxes.
     beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in
       try entrant.spec.learner(in: configuration.variant)
     }

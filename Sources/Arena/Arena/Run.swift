@@ -94,7 +94,7 @@ package struct Run {
   /// The log of all lines between arena and engines.
   package var trace: EngineTrace?
 
-  /// The boxes of the player `menace` after a match, if only one player is `menace`.
+  /// The player `menace` as it has learnt by the end of a match, if exactly one of the two players is `menace`.
   package private(set) var trainedMenace: Menace?
 
   /// Plays the games of the run.

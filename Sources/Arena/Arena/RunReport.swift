@@ -209,7 +209,7 @@ final class RunState: @unchecked Sendable {
     let configuration = report.configuration
     report.byes = schedule.byes.sorted()
     report.knockout = schedule.matches
-    // In a Swiss tournament a pairing is worth one point in total, however many games it has.
+    // In a Swiss tournament the games of a pairing are worth one point together, however many they are.
     let unit = configuration.format == .swiss ? Double(2 * configuration.games) : 2
     report.standings = schedule.standings.map {
       ($0, Double(schedule.points[$0]) / unit, Double(schedule.buchholz($0)) / unit)

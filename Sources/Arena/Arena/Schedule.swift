@@ -22,7 +22,7 @@ struct Stage: Sendable {
 
 /// One game of a stage.
 struct ScheduledGame: Sendable {
-  /// The number of the game's pairing in the stage.
+  /// The index of the game's pairing in `Stage.pairings`.
   var pairing: Int
   var opening: Int
   /// Whether the pairing's second player has X.

@@ -9,7 +9,7 @@ package enum SearchBudget: Sendable, Hashable {
   package static let simulationLimit = 100_000_000
   /// The longest time for a move: an hour, like `TimeLimit` for engines.
   package static let millisecondLimit = 3_600_000
-  /// The ways to write a budget, for messages.
+  /// The ways to write a budget, as messages list them.
   static let allowed =
     "1–\(simulationLimit) simulations, or 1–\(millisecondLimit) milliseconds written as 100ms or 1s"
 

@@ -276,8 +276,8 @@ extension SPRT {
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
-    // The condition mean − ½ − aim · deviation = 0 is not linear in the probabilities: linearise it around the previous step's
-    // distribution.
+    // A normalised difference fixes (mean − ½) / deviation, which is not linear in the probabilities. So iterate: linearise this condition
+    // at the distribution of the previous step.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
     var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []

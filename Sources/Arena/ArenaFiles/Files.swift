@@ -130,7 +130,7 @@ package final class LineReader {
   /// The last line read with its line end; valid until the next line is read.
   package var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
-  /// Bytes of the buffer, valid until the next line is read.
+  /// The bytes of the buffer at the places `range`, valid until the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: buffer[range])
   }
