@@ -71,7 +71,7 @@ struct Edit: ParsableCommand {
     try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
   }
 
-  /// Plays an example of each sign until `interrupts` returns true.
+  /// Plays an example of each sign, or only of the sign `--sign`, until `interrupts` returns true.
   private func play(_ rules: ScoreRules, on device: SoundDevices.Output, interrupts: () -> Bool) throws {
     try sounding.playing(rules) { engine in
       for name in rules.signs.map(\.name) where sign ?? name == name {

@@ -54,7 +54,7 @@ struct Live: ParsableCommand {
     EndSignal.obey()
   }
 
-  /// Composes the music of each line when the line is read, and writes all music as sound at the end of the input.
+  /// Composes the music of each input line (an event as JSON) when the line is read, and writes all music as sound at the end of the input.
   private func write(to path: String, _ rules: ScoreRules) throws {
     var score = LiveScore(seed: seed, rules: rules)
     score.conductor.explains = explain
@@ -70,7 +70,7 @@ struct Live: ParsableCommand {
     try OutputFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 
-  /// Plays the music of the lines, which another thread reads, on the sound device until the input and the music have ended.
+  /// Plays the music of the input lines, which another thread reads, on the sound device until the input and the music have ended.
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     try sounding.playing(rules) { engine in try play(rules, engine, device) }
@@ -122,8 +122,8 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // Compose a line's music only shortly before the line's time: the synthesizer's queue has room for the notes of some minutes, not
-      // of a whole file.
+      // Compose the music of an input line only shortly before the time given in the line: the synthesizer's queue has room for the notes
+      // of some minutes, not of a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead
@@ -161,12 +161,12 @@ struct Live: ParsableCommand {
     if let png { try ScorePage(bars, rules: rules, title: title, subtitle: "").writePNG(to: png) }
   }
 
-  /// Reads the lines one at a time; throws with line number and error for an invalid line.
+  /// Reads the input lines one at a time; throws with the line's number and the error if a line is invalid.
   private func lines(_ rules: ScoreRules, _ body: (EventLine) -> Void) throws {
     try EventSource(path: events).forEachLine(rules, body)
   }
 
-  /// The lines that the reading thread has read and the playing thread has not taken yet.
+  /// The input lines that the reading thread has read and the playing thread has not taken yet.
   private final class Inbox: Sendable {
     struct State {
       var lines: [EventLine] = []

@@ -37,7 +37,7 @@ final class Workshop: Sendable {
   }
 }
 
-/// Writes one game's record and its piece: either as a film, or as FLAC, Standard MIDI File, MusicXML and a page of the score.
+/// Writes one game's record and its music: either as a film, or as FLAC, Standard MIDI File, MusicXML and a page of the score.
 struct PieceKeeper: Sendable {
   private let piece: Piece
   private let services: PlatformServices
@@ -74,7 +74,7 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Writes the piece, unless cancelled; `told` receives the progress of the sound in steps of 10 %.
+  /// Writes the game's record, notation and sound, unless cancelled; `told` receives the progress of the sound in steps of 10 %.
   func keep(isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
     let rules = music.rules

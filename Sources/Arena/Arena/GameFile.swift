@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import TicTacToe
 
-/// Writes and reads the lines of games in a file of games. A line is valid only if it is byte for byte as this program writes it.
+/// Writes the lines of games in a file of games, and reads them back.
 enum GameLine {
   /// The maximum number of bytes of a line without the member `start` and the members for `GameNotes`.
   private static let room = 112
