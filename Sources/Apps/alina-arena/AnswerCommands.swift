@@ -101,7 +101,7 @@ struct PerftCommand: ParsableCommand {
   }
 }
 
-/// Prints the result of a position with best play, the number of moves to the end of the game, and the best moves.
+/// Prints for a position the result with best play, the number of moves to the end of the game, and the best moves.
 struct SolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "solve", abstract: "Prints value, distance and best moves of a position.",

@@ -59,7 +59,7 @@ struct MoveReport: Sendable, Hashable {
   var evaluation: String?
   var milliseconds: Int
 
-  /// The evaluation in hundredths of a pawn, −100,000…100,000. An announced win or loss of the mover counts as ±100,000.
+  /// The evaluation in hundredths of a pawn, −100,000…100,000; `+M…`, a win of the mover, counts as 100,000, and `-M…` as −100,000.
   var score: Int? {
     guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
     let size = text.dropFirst()

@@ -146,7 +146,8 @@ package struct Estimate: Sendable, Hashable {
     return 0.5 * erfc(-(mean - 0.5) / (2 * variance / n).squareRoot())
   }
 
-  /// The difference of the mean from ½ in standard deviations of a game, times 800/ln 10; `gamesPerObservation` is 2 for pairs.
+  /// The difference of the mean score from ½, in standard deviations of the score of one game, times 800/ln 10. `gamesPerObservation` is 2
+  /// if an observation is a pair of games, else 1.
   ///
   /// Source: M. Van den Bergh, "Normalized Elo", 2019.
   package func normalisedElo(gamesPerObservation: Double) -> Double {

@@ -266,7 +266,7 @@ package struct UCIServer {
   /// The maximum number of simulations that `go` allows.
   static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
 
-  /// Formats a score between −1 and 1 for an `info` line, as hundredths of a pawn.
+  /// Formats a score from −1 (a loss) to 1 (a win) for an `info` line, as hundredths of a pawn: 1 becomes `cp 100`.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
   /// Takes over the search's random generator, so that the next search continues its sequence.
