@@ -59,7 +59,7 @@ public struct FieldCoder {
     return isReading ? try present(read(name, as: V.self), name) : value
   }
 
-  /// Writes or reads an optional field. Reading throws if the field is absent and `isRequired`.
+  /// Writes or reads an optional field. Reading a missing field throws if `isRequired`, else returns `nil`.
   public mutating func field<V: FieldValue>(
     _ name: StaticString, _ value: V?, isRequired: Bool = false
   ) throws(FieldError) -> V? {
@@ -212,7 +212,8 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
-  /// Clamps to 32 bits: an `Int` has 32 bits in the browser, and on 64-bit machines the sum of two such values cannot overflow.
+  /// Clamps a number to 32 bits: an `Int` has only 32 bits in the browser. On 64-bit machines the sum of two clamped numbers cannot
+  /// overflow.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     self = Int(Int32(clamping: try present(json.int64, name)))
   }

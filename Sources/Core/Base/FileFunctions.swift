@@ -7,7 +7,7 @@ package enum WriteFault: Error, Sendable, Hashable {
   case other
 }
 
-/// The file functions of a platform, for a disk or for a browser's store.
+/// The functions that read, write and delete files. Each platform provides its own: for a disk, or for a browser's storage.
 package struct FileFunctions: Sendable {
   /// A file's bytes; `nil` if it cannot be read.
   package var read: @Sendable (_ path: String) -> [UInt8]? = { _ in nil }
@@ -22,12 +22,12 @@ package struct FileFunctions: Sendable {
   /// Locks on stored games. They have no default, so every platform must provide them.
   package let locks: FileLocks
 
-  /// Makes functions that do nothing; each platform replaces them by its own.
+  /// Makes functions that find no file and write nothing. Each platform replaces these functions by its own.
   package init(locks: FileLocks) { self.locks = locks }
 }
 
-/// Locks on files, by path, so that two windows or two browser tabs never write the same game. The system releases a lock when the
-/// window that holds it closes or crashes.
+/// Locks on files, by path, so that two windows or two browser tabs never write the file of the same game. The system releases a lock
+/// when the window that holds the lock closes or crashes.
 package struct FileLocks: Sendable {
   /// Takes the lock on a path. Returns true if this window took the lock now or holds it already, false if another window holds it.
   package let take: @Sendable (_ path: String) -> Bool
@@ -37,6 +37,6 @@ package struct FileLocks: Sendable {
     (self.take, self.release) = (take, release)
   }
 
-  /// Grants every lock: for a screen that stores no games, such as the one that draws films.
+  /// Grants every lock, for a screen that writes no files, such as the one that draws the pictures of a film.
   package static let none = FileLocks(take: { _ in true }, release: { _ in })
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013. Each game is a rating period of its own, and the
+/// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013. Each game is a rating period of its own, and a rating's
 /// deviation grows with each day without a game.
 package enum Glicko2 {
   /// Strength, uncertainty and volatility of a player.
   package struct Rating: Sendable, Hashable {
-    /// The strength; 1500 for a new player.
+    /// The strength in rating points; 1500 for a new player.
     package var value: Double
-    /// The deviation, 30…350.
+    /// The standard deviation of the strength in rating points, 30…350; 350 for a new player.
     package var deviation: Double
     package var volatility: Double
 
@@ -30,7 +30,7 @@ package enum Glicko2 {
   /// change the volatility less.
   private static let tau = 0.5
 
-  /// One opponent and the score against him: 1, 0.5 or 0.
+  /// One opponent, and the player's score against this opponent: 1, 0.5 or 0.
   package typealias Game = (opponent: Rating, score: Double)
 
   /// The player's rating after a rating period with these games.

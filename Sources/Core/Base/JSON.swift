@@ -34,7 +34,7 @@ public enum JSON: Sendable, Hashable {
   /// The fields if the value is an object, else `nil`.
   package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
-  /// The value of an object's field, or `nil`.
+  /// The value of the field `name`; `nil` if this is not an object or has no such field.
   package subscript(name: String) -> JSON? { object?[name] }
 
   /// The value as JSON text: one line, without blanks between its parts.
@@ -92,7 +92,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     if let value { fields.append(Field(name: name, value: value)) }
   }
 
-  /// The value of a field, or `nil`.
+  /// The value of the field `name`; `nil` if there is no such field.
   ///
   /// - Complexity: O(number of fields); the objects in this program have few fields.
   public subscript(name: String) -> JSON? {

@@ -81,7 +81,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // With up to 16 names, comparing a new name with each earlier name is faster than hashing it.
+    // Used from the 17th name on. With fewer names, comparing a new name with each earlier name is faster than hashing the new name.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }

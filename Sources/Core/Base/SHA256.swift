@@ -20,7 +20,7 @@ package struct SHA256: Sendable {
 
   private var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-  /// The block being filled; its first `length` mod 64 bytes are in use.
+  /// The block being filled. The bytes hashed since the last whole block are at its front: `length` mod 64 bytes.
   private var block = InlineArray<64, UInt8>(repeating: 0)
   private var length: UInt64 = 0
 
@@ -30,7 +30,7 @@ package struct SHA256: Sendable {
   /// Continues a hash: `words` is the state after `length` bytes (a multiple of 64) hashed elsewhere.
   package init(continuing words: SIMD8<UInt32>, length: UInt64) { (state, self.length) = (words, length) }
 
-  /// The eight state words. They cover all bytes so far only when `length` is a multiple of 64.
+  /// The eight state words. They cover all bytes hashed so far only if `length`, the number of these bytes, is a multiple of 64.
   package var words: SIMD8<UInt32> { state }
 
   /// Hashes more bytes; O(n).
@@ -81,8 +81,8 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The buffer's earlier bytes have been
-    // compressed.
+    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The bytes there before belonged to a block that
+    // is compressed already.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }

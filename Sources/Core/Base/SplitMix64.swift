@@ -5,10 +5,10 @@
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   var state: UInt64
 
-  /// Seeds the generator.
   package init(seed: UInt64) { state = seed }
 
-  /// Makes the generator for item `index` (a game, a bar) of a sequence; generators of the same seed and different items are independent.
+  /// Makes the generator for item `index` of a sequence of games or bars. Generators with the same seed and different indices are
+  /// independent.
   package init(seed: UInt64, index: UInt64) {
     var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     state = mixer.next()

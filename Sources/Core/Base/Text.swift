@@ -51,7 +51,7 @@ package struct ByteCursor {
   package func error(_ message: String) -> NotationError { error(at: offset, message) }
 }
 
-/// Quotes untrusted text for a message: cut to `limit` characters, control characters replaced by `?`.
+/// Quotes untrusted text for a message: cuts the text to `limit` characters and replaces control characters by `?`.
 package func quoted(_ text: String, limit: Int = 24) -> String {
   let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
@@ -70,13 +70,13 @@ package func escapedMarkup(_ text: String) -> String {
   }.joined()
 }
 
-/// FNV-1a as sixteen hexadecimal digits.
+/// The 64-bit hash FNV-1a of some bytes, as sixteen hexadecimal digits.
 package func fnv1aText(_ bytes: some Sequence<UInt8>) -> String {
   let digits = String(fnv1a(bytes), radix: 16)
   return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }
 
-/// FNV-1a with 64 bits: a hash that is the same on every machine, for stored and compared values.
+/// The 64-bit hash FNV-1a of some bytes. Swift's own hash differs from run to run; this one can be stored, and compared between machines.
 package func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }

@@ -4,22 +4,23 @@ import TicTacToe
 
 /// Adapts to its opponent so that over many games each side scores half.
 ///
-/// This player counts its opponent's replies in each position (up to symmetry). A strong move keeps the value of the position, and of such
-/// moves it is the one after which the opponent has erred most often. A win lowers the share of strong moves by 1/50, a loss raises it
-/// by 1/50. The share begins at ½. Until it reaches −1 or 1 (see `strength`), wins and losses differ by at most 75, so the mean score of n
-/// games is within 38/n of ½.
+/// This player counts its opponent's replies in each position (up to symmetry). Of the moves that keep the value of a position, the strong
+/// moves are those after which the opponent has erred most often. The share of strong moves begins at ½. Each win of this player lowers
+/// the share by 1/50, each loss raises it by 1/50, down to −1 (see `strength`) or up to 1. Before the share reaches −1 or 1, there are at
+/// most
+/// 75 more wins than losses and at most 25 more losses than wins. So the mean score of n games differs from ½ by less than 38/n.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves among the player's moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give
   /// value away.
   package private(set) var strength: Int
-  /// How often the opponent marked each cell of each position, at [base-3 key][cell]. Positions that a symmetry maps to each other share
-  /// the counts: position and cell are those of `Position.canonical`.
+  /// How often the opponent marked each cell of each position, at [base-3 key][cell]. Positions that are images of each other under a
+  /// symmetry share the counts: position and cell are those of `Position.canonical`.
   private var habits: [UInt16]
   /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
   private static let scale = 65_536
-  /// A game lowers `strength` by this number times the game's score (1, ½ or 0) minus ½.
+  /// A win lowers `strength` by half this number, a loss raises it by half this number: 1/50 of `scale`.
   private static let gain = scale / 25
 
   /// Starts with a share of strong moves of ½ and without any counted reply of the opponent.
@@ -47,7 +48,7 @@ package struct Adaptive: LearningOpponent {
     }
   }
 
-  /// The strong moves. If `strength` is negative, the moves that lose value, or all moves if none does.
+  /// The strong moves. If `strength` is negative, the moves that lose value; if no move loses value, all moves.
   private func wish(in position: Position) -> SquareSet {
     if strength >= 0 { return strongMoves(in: position) }
     let losing = position.legalMoves.subtracting(Solver.shared.valuePreservingMoves(in: position))

@@ -1,11 +1,11 @@
-/// The two factors of a move's exploration term in an upper confidence bound: √(k ln n) for n visits of the position, and 1/√n for n
-/// visits of the move. Tables hold both for small n. The results are the same on every machine.
+/// The two factors of the exploration term that a tree search adds to a move's mean score: √(k ln n) for a position with n visits, and 1/√n
+/// for a move with n visits. They come from tables if n is small. The results are the same on every machine.
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
-  /// k · ln 2: `exploration` computes √(k ln n) as √(`factor` · log₂ n).
+  /// k · ln 2. The function `exploration` computes √(k ln n) as √(`factor` · log₂ n).
   private let factor: Float
-  /// The number of table entries. Larger counts are rare; their terms are computed at each use.
+  /// The number of entries of each table. Greater numbers of visits are rare; their factors are computed at each use.
   private static var tableSize: Int { 4096 }
 
   /// Allocates the tables; `deallocate` frees them.

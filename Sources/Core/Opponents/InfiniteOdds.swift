@@ -2,10 +2,11 @@ import Oracle
 import TicTacToe
 
 extension Odds {
-  /// The exact chances of each result of Infinite between two players, from one pass over all boards per ply, up to ply 100.
+  /// The exact chances that X wins, draws or loses a game of Infinite. For each ply, up to the limit of 100 plies, the chance of each board
+  /// is divided among the boards after its moves.
   ///
-  /// Draws by threefold repetition are not modelled, as they depend on the whole game: a game counted as won may have been drawn
-  /// earlier. Boards that are images of each other under a symmetry count as one, because the players treat them alike.
+  /// Draws by threefold repetition depend on the whole game and are left out: a game that counts as won may have been drawn before the win.
+  /// Boards that are images of each other under a symmetry count as one, because the players treat them alike.
   package static func ofInfinite(x: InfiniteOpponent, o: InfiniteOpponent) -> Odds {
     var chains = [InfiniteChain(x), InfiniteChain(o)]
     var live: [Int32] = [0]
@@ -42,7 +43,7 @@ private struct InfiniteChain {
   }
 
   private let player: InfiniteOpponent
-  /// By board number, the range of the board's steps in `all`; −1 if they are not computed yet.
+  /// By board number, the range of the board's steps (its moves with their chances) in `all`; −1 if they are not computed yet.
   private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
   private var all: [Step] = []
 

@@ -61,7 +61,7 @@ extension InfiniteTable {
   }
 }
 
-/// One of the six levels that users choose from, for Infinite: its rates of overlooking each kind of move.
+/// One of the six levels that users choose from, for Infinite: how often it overlooks each kind of move.
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
@@ -71,8 +71,10 @@ package struct InfiniteLevel: NumberedLevel {
   /// How many of twenty chances to block the other side's line the level overlooks: the lower bound for cells that touch the
   /// cell of the other side's last move (also at a corner), the upper bound for all others.
   let block: ClosedRange<Int>
-  /// In how many of twenty moves the level overlooks the best moves that `InfiniteTable` knows: the quickest wins or the slowest losses,
-  /// else all moves that keep the draw. The lower bound is for cells beside the last move's cell, the upper bound for other cells.
+  /// In how many of twenty moves the level overlooks the best moves by `InfiniteTable`: on a won board the quickest wins, on a lost board
+  /// the
+  /// slowest losses, else all moves that keep the draw. The lower bound is for cells that touch the cell of the other side's last move
+  /// (also at a corner), the upper bound for all others.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.
@@ -88,8 +90,8 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Begin with equal chances for all moves. Then give priority to one kind of moves after another, the most important kind last. If
-    // the player overlooks a kind, the chances without this kind apply.
+    // Begin with equal chances for all moves. Then add one kind of moves after another, the most important kind last. If the player
+    // overlooks the added kind, it chooses by the chances before this kind was added.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

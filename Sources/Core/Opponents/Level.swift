@@ -42,7 +42,7 @@ package struct Level: MemorylessOpponent, NumberedLevel {
   }
 }
 
-/// One of the six levels that users choose from, for one of the games.
+/// One of the six levels that users choose from. Each game has its own type of levels: `Level` (classic), `InfiniteLevel`, …
 package protocol NumberedLevel: Sendable, Hashable {
   /// The six levels, weakest first.
   static var all: [Self] { get }
@@ -51,7 +51,7 @@ package protocol NumberedLevel: Sendable, Hashable {
 }
 
 extension NumberedLevel {
-  /// `levels:N`.
+  /// The level's name as a player, such as `levels:3`.
   package var name: String { "levels:\(number)" }
 
   /// Makes the level with the given number; `nil` outside 1–6.
@@ -61,8 +61,8 @@ extension NumberedLevel {
   }
 }
 
-/// For each kind of move, how many of twenty such moves a level overlooks: the lower bound for cells beside the last move's cell, the
-/// upper bound for other cells.
+/// How many of twenty moves of each kind a level overlooks. The lower bound is for cells that touch the cell of the other side's last move
+/// (also at a corner), the upper bound for all others.
 struct MistakeRates: Sendable, Hashable {
   /// How many of twenty chances to complete its line the level overlooks: the lower bound for cells that touch the
   /// cell of the other side's last move (also at a corner), the upper bound for all others.
@@ -73,16 +73,16 @@ struct MistakeRates: Sendable, Hashable {
   /// How many of twenty chances to make two threats at once the level overlooks: the lower bound for cells that touch the
   /// cell of the other side's last move (also at a corner), the upper bound for all others.
   var fork: ClosedRange<Int>
-  /// In a drawn position in which some moves lose: how many of twenty chances to keep the draw the level overlooks. Lower bound beside the
-  /// last move's cell, upper bound elsewhere.
+  /// In a drawn position in which some moves lose: how many of twenty moves that keep the draw the level overlooks. The lower bound is for
+  /// cells that touch the cell of the other side's last move (also at a corner), the upper bound for all others.
   var enemyFork: ClosedRange<Int>
-  /// How many of twenty chances for a good move in the first two plies the level overlooks, on whatever cell.
+  /// In how many of twenty first moves of a game the level overlooks the good cells (`goodOpenings`), wherever they are.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Begin with equal chances for all moves. Then give priority to one kind of moves after another, the most important kind last. If
-    // the player overlooks a kind, the chances without this kind apply.
+    // Begin with equal chances for all moves. Then add one kind of moves after another, the most important kind last. If the player
+    // overlooks the added kind, it chooses by the chances before this kind was added.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {
@@ -96,7 +96,7 @@ struct MistakeRates: Sendable, Hashable {
     return result
   }
 
-  /// The centre and the corners for the first move; value-preserving answers for the second.
+  /// For the game's first move, the centre and the corners; for the second, the value-preserving moves.
   private static func goodOpenings(in position: Position) -> SquareSet {
     position.ply == 0 ? SquareSet.center.union(.corners) : Solver.shared.valuePreservingMoves(in: position)
   }
@@ -109,7 +109,7 @@ struct MistakeRates: Sendable, Hashable {
     return holding == position.legalMoves ? [] : holding
   }
 
-  /// The cells a player looks at: the last move's cell and its neighbours; all cells before the first move.
+  /// The cells that a player overlooks less often: the cell of the last move and all cells that touch it; before the first move, all cells.
   static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {
@@ -119,8 +119,9 @@ struct MistakeRates: Sendable, Hashable {
 }
 
 extension MoveDistribution {
-  /// Gives `squares` priority over the chances so far, and those in `near` priority over the others. The player overlooks the squares in
-  /// `near` in `rate.lowerBound` of 20 cases, the others in `rate.upperBound` of 20.
+  /// Adds a kind of moves, the set `squares`. The player first looks for a move among the squares in `near`, and overlooks all of them in
+  /// `rate.lowerBound` of 20 cases. Then it looks among the other squares, and overlooks these in `rate.upperBound` of 20 cases. Then it
+  /// chooses by the chances before the call.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

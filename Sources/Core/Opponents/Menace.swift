@@ -2,8 +2,8 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Michie's Matchbox Educable Noughts and Crosses Engine: one box of beads per position up to symmetry. A bead drawn from the box
-/// selects each move; after the game beads are added or removed.
+/// Michie's Matchbox Educable Noughts and Crosses Engine. Each position (up to symmetry) has a box of beads, and a bead drawn from this box
+/// selects the move. After a game, beads are added to the boxes used, or removed from them.
 ///
 /// Has 304 boxes as X (plies 0, 2, 4, 6) and 289 as O (plies 1, 3, 5, 7). Source: D. Michie, "Experiments on the mechanization of
 /// game-learning", The Computer Journal 6, 1963.
@@ -13,9 +13,9 @@ package struct Menace: LearningOpponent {
   /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
-  /// The most beads of one cell in a box; more would only slow down unlearning.
+  /// The most beads of one cell in a box. More beads would only make the box slower to unlearn the cell.
   package static let beadLimit: UInt32 = 1_000_000
-  /// The beads added for each move of a game that was won or drawn, and removed for each move of a lost game.
+  /// The change of a cell's beads for each move of a game that was won, drawn or lost.
   package static let rewards = (win: 3, draw: 1, loss: -1)
 
   package var name: String { "menace" }
@@ -23,8 +23,9 @@ package struct Menace: LearningOpponent {
   /// Fills every box as Michie did: 4 beads for each cell at the side's first move, 3, 2 and 1 at its second, third and fourth.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
-  /// Restores saved boxes. `nil` unless there is every box, and each has beads: at most `beadLimit` for a cell, and only for cells of its
-  /// position's `distinctMoves`.
+  /// Restores saved boxes. `nil` if `gamesLearned` is negative, if a box is missing or has no bead, if a cell has more than `beadLimit`
+  /// beads,
+  /// or if a cell has beads that is not in `distinctMoves` of the box's position.
   package init?(beads: [[UInt32]], gamesLearned: Int) {
     let boxes = MenaceBoxes.shared.boxes
     guard beads.count == boxes.count, gamesLearned >= 0 else { return nil }
@@ -95,14 +96,15 @@ package struct FrozenPlayer: MemorylessOpponent {
   }
 }
 
-/// The positions on the boxes: canonical positions with two or more moves, and for each position the number of its box.
+/// The boxes of `Menace`, and the box of each position. A box stands for a position with two or more moves and for all its images under
+/// symmetries; the canonical one of these positions is the box's position.
 package struct MenaceBoxes: Sendable {
   package static let shared = MenaceBoxes()
 
   /// The boxes' canonical positions, ordered by ply and base-3 key.
   package let boxes: [Position]
-  /// By base-3 key of a position: 8 · the number of the position's box + the number of the symmetry that maps the position to the
-  /// box's position. −1 for positions without a box.
+  /// At the base-3 key of a position: 8 times the number of its box, plus the number of the symmetry that maps the position to the box's
+  /// position. −1 for positions without a box.
   private let index: [Int16]
 
   private init() {
@@ -111,7 +113,9 @@ package struct MenaceBoxes: Sendable {
     var numbers: [Position: Int] = [:]
     for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
       let (canonical, symmetry) = position.canonical
-      // Positions are ordered by ply and key, so the canonical position precedes the other positions of its box.
+      // A box is made at its canonical position. This position has the least key of its images, and positions of a ply come in the order of
+      // keys,
+      // so the box exists before its other positions are reached.
       if canonical == position {
         numbers[position] = boxes.count
         boxes.append(position)
@@ -127,8 +131,8 @@ package struct MenaceBoxes: Sendable {
     return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])
   }
 
-  /// The cell whose beads stand for a move in the box of the position `label`: the lowest of the cells to which the position's own
-  /// symmetries map the move.
+  /// In the box of the position `label`, the cell whose beads stand for a move: the lowest of the cells to which the symmetries that leave
+  /// `label` unchanged map the move's cell.
   static func representative(of square: Square, in label: Position) -> Square {
     label.symmetries.map { $0(square) }.min() ?? square
   }

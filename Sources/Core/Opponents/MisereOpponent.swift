@@ -41,8 +41,8 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Begin with equal chances for all moves. Then give priority to one kind of moves after another, the most important kind last. If
-    // the player overlooks a kind, the chances without this kind apply.
+    // Begin with equal chances for all moves. Then add one kind of moves after another, the most important kind last. If the player
+    // overlooks the added kind, it chooses by the chances before this kind was added.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -17,7 +17,7 @@ package final class MonteCarloSearch {
     var visits = InlineArray<9, UInt32>(repeating: 0)
     var total: UInt32 = 0
     var unvisited: UInt16 = 0
-    /// The number of the search that filled the node. A node of an earlier search counts as empty.
+    /// The number of the search that last cleared the node. A node of an earlier search counts as empty.
     var epoch: UInt32 = 0
   }
 
@@ -113,7 +113,7 @@ package final class MonteCarloSearch {
     var (me, other, key) = (me, other, rootKey)
     var random = generator.next()
     var offset = isX ? 0 : 9
-    // The moves from the root on, each as the base-3 key of its position · 16 + its cell.
+    // The moves played from the root on. Each entry is 16 times the base-3 key of the position before the move, plus the move's cell.
     var path = InlineArray<9, Int32>(repeating: 0)
     var depth = 0
     // The score for the side that made the last move of the path.
@@ -141,7 +141,9 @@ package final class MonteCarloSearch {
         score = -playout(me, other, empty, &random)
         break
       }
-      // Each move of a node was tried once before it is chosen again, so the next position has a node.
+      // Every move of this node has been tried before. The first try of a move prepares the node of the position after the move, so the
+      // loop
+      // can go on at that node.
     }
     while depth > 0 {
       depth &-= 1
@@ -154,7 +156,7 @@ package final class MonteCarloSearch {
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
       let root = confidence.inverseRoot(visits)
       node.pointee.inverseRoots[unchecked: cell] = root
-      // `root` · `root` is 1/visits, up to rounding, so this is the mean of all scores.
+      // `root` is 1/√visits, so `root * root` is 1/visits, up to rounding, and the new mean is the mean of all scores.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
       score = -score
     }

@@ -10,7 +10,7 @@ package protocol Opponent: Sendable {
   /// Chooses a legal move of a live position.
   func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square
 
-  /// The beads from which `Menace` draws in a live position; `nil` for players without beads.
+  /// The beads in the box from which `Menace` draws in a live position, as chances of the moves; `nil` for players without beads.
   func beads(in position: Position) -> MoveDistribution?
 }
 

@@ -1,31 +1,35 @@
 import Base
 import TicTacToe
 
-/// Fits the weights of `UltimateNet` by gradient descent, in floating-point numbers, so that its outputs approach given values.
+/// Fits the weights of `UltimateNet` to positions with known values by gradient descent, in floating-point numbers.
 ///
 /// Source of the steps: D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 struct UltimateFitting {
   private typealias Lanes = SIMD8<Float>
 
-  /// The weights in the order of a weights file.
+  /// The weights in the order of a weights file (see `UltimateNet.weightCount`).
   private(set) var weights: [Float]
   private let images = UltimateNet.images()
-  /// At [input][unit], the weights of the input in the unit's eight neurons. `gradients` has the sums of the gradients by these weights.
+  /// At [input][unit], the weights with which the input enters the unit's eight neurons. `gradients` has, in the same order, the sums of
+  /// the
+  /// gradients with respect to these weights.
   private var columns: [Lanes]
   private var gradients: [Lanes]
-  /// The sums of the gradients by all other weights: the units' biases, the output weights, the output's bias.
+  /// The sums of the gradients with respect to all other weights: the units' biases, the output weights, the output's bias.
   private var rest: [Float]
   /// Adam's running means: of each weight's gradient (`means`) and of the gradient's square (`squares`).
   private var means: [Float]
   private var squares: [Float]
-  /// The share of the start value 0 in `means` and in `squares`, which `step` corrects: it divides by 1 minus the share.
+  /// The shares that the start value 0 still has in `means` and in `squares`. Dividing a mean by 1 minus its share, `step` removes the
+  /// effect
+  /// of the start value.
   private var decays: (Float, Float) = (1, 1)
-  /// The sums of the neurons for the position whose output was computed last, by unit.
+  /// By unit, the weighted sums of inputs in its eight neurons, for the position of the last call of `output`.
   private var sums = [Lanes](repeating: Lanes(), count: units)
 
   private static var units: Int { UltimateNet.unitCount }
   private static var inputs: Int { UltimateNet.inputCount }
-  /// The indices of the first bias, of the first output weight and of the output's bias.
+  /// The index in `weights` of the first bias; then those of the first output weight (`outputs`) and of the output's bias (`bias`).
   private static var biases: Int { units * inputs }
   private static var outputs: Int { biases + units }
   private static var bias: Int { outputs + units }
@@ -73,7 +77,7 @@ struct UltimateFitting {
     return result
   }
 
-  /// Adds the gradients of one position to the sums. `output` must have been called for this position last.
+  /// Adds the gradients of one position to `gradients` and `rest`. The last call of `output` must have been for this position.
   /// - Parameter error: The position's target for the probability of a win, minus the computed probability.
   mutating func learn(_ active: [Int], error: Float) {
     let units = UltimateFitting.units
@@ -92,7 +96,7 @@ struct UltimateFitting {
     }
   }
 
-  /// Changes the weights by the mean gradient of the `count` positions since the last step. `rate` is the learning rate.
+  /// Changes the weights by the mean gradient of the `count` positions learned since the last step. `rate` is the learning rate.
   mutating func step(count: Int, rate: Float) {
     let (units, inputs) = (UltimateFitting.units, UltimateFitting.inputs)
     decays = (decays.0 * 0.9, decays.1 * 0.999)

@@ -12,18 +12,20 @@ struct UltimateNet: ~Copyable {
   typealias Column = SIMD8<Int16>
 
   static var unitCount: Int { 8 }
-  /// The number of inputs. There is one for each board and status of this board; for each board in which the side to move has to play,
-  /// and status of this board; for a free choice of the board; for each side and cell, if the side has a mark there on an open board.
+  /// The number of inputs. The inputs are, in this order: one for each board and each status of this board; one for each board in which the
+  /// side
+  /// to move may have to play, and each status of this open board; one for a free choice of the board; one for each side and cell, which
+  /// is 1 if the side has a mark there and the cell's board is open.
   static var inputCount: Int { marks + 2 * 81 }
-  /// The number of weights: the inputs of the first unit, those of the next units, a bias of each unit, an output weight of each unit,
-  /// the output's bias.
+  /// The number of weights. Their order in a weights file: the weights of all inputs in the first unit, then in the next units; a bias
+  /// of each unit; an output weight of each unit; the output's bias.
   static var weightCount: Int { unitCount * (inputCount + 2) + 1 }
 
   /// The integer that stands for 1 in the input weights, the biases and the neurons' sums.
   static var scale: Int { 128 }
   /// The integer that stands for an output weight of 1.
   static var outputScale: Int { 64 }
-  /// The greatest integer for an output weight: its product with `scale`, the greatest clamped sum, fits into 16 bits.
+  /// The greatest integer for an output weight. Its product with `scale`, the greatest clamped sum, still fits into 16 bits.
   static var outputLimit: Int { 255 }
 
   private static var targets: Int { 9 * UltimateValue.statusCount }
@@ -47,7 +49,7 @@ struct UltimateNet: ~Copyable {
   @inline(__always)
   static func input(side: Int, cell: Int) -> Int { marks &+ 81 &* side &+ cell }
 
-  /// At [symmetry][input], the input for the same fact on the board after the symmetry.
+  /// At [symmetry][input], the input that becomes 1 in place of this input if the symmetry is applied to the position.
   static func images() -> [[Int]] {
     Symmetry.all.map { symmetry in
       func image(_ board: Int) -> Int { symmetry.images[board].index }
@@ -80,7 +82,7 @@ struct UltimateNet: ~Copyable {
   private let outputs: UnsafeMutablePointer<Column>
   private let bias: Int32
 
-  /// - Parameter weights: `weightCount` weights.
+  /// - Parameter weights: `weightCount` weights in the order of a weights file.
   init(weights: [Int16]) {
     let (units, inputs) = (UltimateNet.unitCount, UltimateNet.inputCount)
     columns = .allocate(capacity: (inputs + 1) * units)
@@ -99,7 +101,7 @@ struct UltimateNet: ~Copyable {
     outputs.deallocate()
   }
 
-  /// The sums of the hidden neurons, by unit.
+  /// By unit, the sums of its eight hidden neurons: the bias and the weights of the inputs that are 1.
   struct Sums {
     fileprivate var units = InlineArray<8, Column>(repeating: Column(repeating: 0))
   }
@@ -149,7 +151,7 @@ struct UltimateNet: ~Copyable {
         SIMD8<Int32>(truncatingIfNeeded: sum) &* SIMD8<Int32>(truncatingIfNeeded: sum &* outputs[unit])
       total &+= products.evenHalf &+ products.oddHalf
     }
-    // A log-odds of 1 is 128² · 64 = 2²⁰ in `total` and 256 = 2⁸ in the result.
+    // `total` has a log-odds of 1 as 128² · 64 = 2²⁰, the result has it as 256 = 2⁸; so divide by 2¹².
     return bias &+ total.wrappedSum() &>> 12
   }
 }

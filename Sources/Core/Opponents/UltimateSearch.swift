@@ -53,7 +53,7 @@ package final class UltimateSearch {
   private let playouts = UltimatePlayouts(seed: 0)
   private let capacity: Int
   private var nodes: UnsafeMutablePointer<Node>
-  /// The second buffer, to which the part of the tree below the new root is copied.
+  /// The second buffer. When a node below the root becomes the new root, the tree below this node is copied here.
   private var spare: UnsafeMutablePointer<Node>
   private var used = 0
   /// The state of node 0; `nil` if there is no tree.
@@ -95,7 +95,7 @@ package final class UltimateSearch {
     confidence.deallocate()
   }
 
-  /// Whether the value of the state searched last is proved: more simulations change nothing.
+  /// Whether the value of the state searched last is proved, so that more simulations change nothing.
   package var isDecided: Bool { used > 0 && nodes[0].proof != .none }
 
   package var hasValue: Bool { value != nil }
@@ -109,8 +109,8 @@ package final class UltimateSearch {
     used = 0
   }
 
-  /// Runs the simulations, fewer if `isStopped` or a proof ends them. Returns a proven win, else the most visited move; proven
-  /// losses come last.
+  /// Runs the simulations, fewer if `isStopped` or a proof ends them. Returns a move that provably wins; else the most visited move among
+  /// those that are not proved to lose; else, if all are proved to lose, the most visited.
   package func bestMove(
     in state: Ultimate.State, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Cell {
@@ -250,7 +250,7 @@ package final class UltimateSearch {
   private static func winningMoves(_ moves: MoveSet, in state: Ultimate.State) -> MoveSet {
     var result = MoveSet()
     let won = state.boards(of: state.turn)
-    // A single move can win the game only if its side has won two boards before.
+    // One move wins at most one board, so it can win the game only if its side has won two boards before.
     if won.rawValue & (won.rawValue &- 1) == 0 { return result }
     let boards = Line.completions(of: won).intersection(state.openTargets)
     let mine = state.turn == .x ? state.x : state.o
@@ -301,7 +301,7 @@ package final class UltimateSearch {
       path[depth] = UInt32(truncatingIfNeeded: node)
       if nodes[node].proof == .none {
         if state.mark(Cell(rawValue: nodes[node].cell)) == nil { continue }
-        // Wins are found when the node is expanded, so a finished game is a draw here.
+        // The winning moves are known from the expansion of the node before, so a game that ends here is a draw.
         nodes[node].proof = .draw
       }
       score = nodes[node].proof.score
@@ -310,13 +310,13 @@ package final class UltimateSearch {
     backPropagate(score, from: depth, nodes)
   }
 
-  /// Updates the nodes of the path from index `end` up to the root. `result` is the score of the last node for the side that made
-  /// the move to it.
+  /// Updates the nodes of the path from index `end` up to the root. `result` is the score of the path's last node, for the side that made
+  /// the move to this node.
   @inline(__always)
   private func backPropagate(_ result: Float, from end: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var (score, depth) = (result, end)
     let hasMinimax = minimaxShare > 0
-    // The minimax of the path's next node, one move further from the root, before and after the simulation.
+    // The minimax of the path's next node (one move further from the root), before and after this simulation.
     var (before, after): (Float, Float) = (0, 0)
     while true {
       let index = Int(path[depth])
@@ -391,8 +391,9 @@ package final class UltimateSearch {
     return best
   }
 
-  /// The move whose weighted mean of `mean` and `minimax` has the highest upper confidence bound. Untried moves come first, proven losses
-  /// last.
+  /// The child to search next: the one with the highest upper confidence bound of the weighted mean of `mean` and `minimax`. Children
+  /// without
+  /// a visit come first, proven losses last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = explorationConstant * confidence.exploration(nodes[node].visits)

@@ -6,9 +6,9 @@ import TicTacToe
 /// the tables and the net, in rounds of games that the search plays (`trainNet`).
 ///
 /// Each game of the first part starts with random moves and continues with the move after which the other side's value is least,
-/// sometimes with a random move. Each position's value then moves towards its target: a mean of the later values and the result,
-/// weighted less with each ply. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
-/// seed and numbers of games give the same weights on every machine.
+/// sometimes with a random move. Each position's value then moves towards its target: a mean of the later values and the result, in which
+/// each later ply weighs less. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988.
+/// The same seed and numbers of games give the same weights on every machine.
 package struct UltimateTraining {
   /// The seed and the number of games of the first part that produced the shipped weights.
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
@@ -26,7 +26,7 @@ package struct UltimateTraining {
   let seed: UInt64
   private let total: Int
   package private(set) var gamesPlayed = 0
-  /// The sum of the squared differences between positions' targets and values since the last `takeError`, and their number.
+  /// For `takeError`: the sum of the squared differences between targets and values of all positions since its last call, and their number.
   private var errors = (sum: 0.0, count: 0)
 
   /// The indices in `weights` of a position's weights: one for each open board, and one for each of the eight lines of boards.
@@ -39,18 +39,18 @@ package struct UltimateTraining {
     var features: Features
     /// The value for the side to move, −1…1.
     var value: Float
-    /// The value of the best move. If a random move was played instead, the position's target is this value.
+    /// The value of the best move, for the side to move. If a random move was played instead, the position's target is this value.
     var best: Float
     var isExploring: Bool
   }
 
-  /// The share of the next position's target in a position's target (λ of TD(λ)); the rest is the next position's value.
+  /// λ of TD(λ). A position's target is λ times the next position's target, plus 1 − λ times the next position's value.
   private static let lambda: Float = 0.8
   /// On average, one of `exploration` moves is random.
   private static let exploration = 12
   /// A game begins with a random number of random moves, from 0 to `opening` − 1.
   private static let opening = 12
-  /// The learning rates of the first and the last game.
+  /// The learning rates at the first and the last game; between them the rate decreases evenly.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)
 
   /// - Parameter games: The number of games of the first part, over which the learning rate decreases.
@@ -109,7 +109,8 @@ package struct UltimateTraining {
     gamesPlayed += 1
   }
 
-  /// The value of a move for the side that makes it.
+  /// The value of a move for the side that makes it: the result if the move ends the game, else minus the other side's value after the
+  /// move.
   private func worth(of cell: Cell, in state: Ultimate.State) -> Float {
     var after = state
     switch after.mark(cell) {
@@ -134,7 +135,8 @@ package struct UltimateTraining {
   /// Changes a position's weights in the tables, so that its value comes closer to its target. `error` is the target minus the value.
   mutating func learn(_ features: Features, error: Float, rate: Float) {
     errors = (errors.sum + Double(error * error), errors.count + 1)
-    // The gradient of the log-likelihood by each weight is the error of the win probability. The value is 2 · this probability − 1,
+    // The gradient of the log-likelihood with respect to each weight is the error of the win probability. The value is 2 · this probability
+    // − 1,
     // so the error of the probability is half of `error`.
     for index in 0..<features.count { weights[Int(features.places[index])] += rate * error / 2 }
   }

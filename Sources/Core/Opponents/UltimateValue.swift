@@ -8,18 +8,21 @@ import TicTacToe
 /// view of the side to move. Places that are images of each other under a symmetry share their weights. Only `init` writes the memory, so
 /// threads can share it.
 package final class UltimateValue: @unchecked Sendable {
-  /// The number of board weights, one for each [the side to move may play there, or not][corner, edge, centre][base-3 key].
+  /// The number of board weights: one for each base-3 key of a board at a corner, an edge or the centre, in which the side to move may or
+  /// may
+  /// not play.
   package static let boardWeightCount = 2 * 3 * Position.keyCount
-  /// The number of line weights, one for each [along the rim, through edges and the centre, diagonal][statuses of the three boards].
+  /// The number of line weights: one for each combination of statuses of three boards along the rim, through edges and the centre, or on a
+  /// diagonal.
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
   /// The number of the weights in tables; the weights of boards come first.
   static let tableWeightCount = boardWeightCount + lineWeightCount
   /// The number of all weights; the net's weights come last.
   package static let weightCount = tableWeightCount + UltimateNet.weightCount
-  /// The size of a table's weight that adds 1 to the log-odds of a win (ln of its chance over the chance of a loss).
+  /// A table's weight of this size adds 1 to the log-odds of a win: ln of the chance of a win over the chance of a loss.
   package static let scale = 256
 
-  /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.
+  /// The number of statuses of a board: sixteen for open boards (see `boardClass(of:)`), and won, lost, drawn.
   package static let statusCount = 19
   static var won: UInt8 { 16 }
   static var lost: UInt8 { 17 }
@@ -34,7 +37,7 @@ package final class UltimateValue: @unchecked Sendable {
   /// By mask of cells, the base-3 key of a board with X's marks in these cells.
   let keys: UnsafeMutablePointer<Int32>
   private let net: UltimateNet
-  /// The values −1…1 of all sums of weights from −`bound` to `bound`; `value(ofSum:)` reads them.
+  /// The values −1…1 for all sums of weights from −`bound` to `bound`; `value(ofSum:)` reads this table.
   private let valueTable: UnsafeMutablePointer<Float>
   /// Sums of weights are clamped to ±`bound`, a log-odds of ±8, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
@@ -67,8 +70,8 @@ package final class UltimateValue: @unchecked Sendable {
     Int16(max(-32_767, min(32_767, (weight * Float(scale)).rounded())))
   }
 
-  /// Expands the weights, which boards and lines that are images of each other share, to tables with an entry for each board and line.
-  /// - Parameter weights: `weightCount` weights.
+  /// Makes tables with an entry for each board and line. In `weights`, boards or lines that are images of each other share their weights.
+  /// - Parameter weights: `weightCount` weights in the order of a weights file.
   package init(weights: [Int16]) {
     precondition(weights.count == UltimateValue.weightCount, "\(weights.count) numbers")
     let cells = Position.keyCount
@@ -130,7 +133,9 @@ package final class UltimateValue: @unchecked Sendable {
       + linePotential(position.o, position.x, position.empty)
   }
 
-  /// A side's prospects on a board: 0 if the other side has a mark on every line, 2 if one cell completes a line, 3 if several do, else 1.
+  /// A side's prospects on a board: 3 if two or more cells would complete a line of this side, 2 if one cell would, 1 if some line has no
+  /// mark
+  /// of the other side, else 0.
   private static func linePotential(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }
@@ -146,8 +151,8 @@ package final class UltimateValue: @unchecked Sendable {
 extension UltimateValue {
   /// At [board][base-3 key], the index of the board's weight if the side to move may not play there.
   ///
-  /// Symmetries map each board to the top left corner, the top edge or the centre. If several symmetries do, the least of the resulting
-  /// keys selects the weight.
+  /// Corner boards share the weights of the top left corner, edge boards those of the top edge. A symmetry that maps a board there maps its
+  /// marks to another key. If several symmetries map the board there, the least of these keys selects the weight.
   static func boardPlaces() -> [Int32] {
     let cells = Position.keyCount
     return (0..<9).flatMap { (board) -> [Int32] in
@@ -171,12 +176,13 @@ extension UltimateValue {
 extension UltimateValue {
   /// Evaluates every move of a live state for the side that makes it, in the order of the set.
   ///
-  /// Sums the weights of the position once, for the tables and for the net's neurons. For each move, adds only the changes: those of one
-  /// board, of the lines through this board, and of the boards open to the other side.
+  /// Sums the weights of the position once, for the tables and for the net's neurons. For each move, adds only the differences that the
+  /// move
+  /// makes: on its board, in the lines through this board, and in the choice of boards for the other side.
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount
-    // `mine` and `key` are from the view of the side that moves after the evaluated move.
+    // `mine` has the marks of the side that moves after the evaluated move. The keys in `key` have this side's marks as X's.
     let isX = state.turn == .x
     let (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
     var key = InlineArray<9, Int32>(repeating: 0)
@@ -184,7 +190,7 @@ extension UltimateValue {
     var extra = InlineArray<9, Int32>(repeating: 0)
     var classes = InlineArray<9, Int32>(repeating: 0)
     var (sum, extras): (Int32, Int32) = (0, 0)
-    // The sums of the net's neurons, still without the input that says in which board the next move has to be.
+    // The sums of the net's neurons, still without the input for the board in which the next move has to be.
     var sums = net.start()
     var open: UInt128 = 0
     for board in 0..<9 {

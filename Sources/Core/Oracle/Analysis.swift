@@ -1,14 +1,14 @@
 import TicTacToe
 
 extension Game {
-  /// Marks a cell for the side to move and returns the move's facts, with values if the game is solved.
+  /// Marks a cell for the side to move and returns the facts of this move, with exact values if the variant is solved.
   package mutating func playValued(_ cell: Cell) throws(RuleViolation) -> VariantMove {
     let before = state
     try play(cell)
     return VariantMove(valued: cell, in: before)
   }
 
-  /// Every move of the game in order, with values if the game is solved.
+  /// The facts of every move of the game in order, with exact values if the variant is solved.
   package var variantMoves: [VariantMove] {
     var state = startState
     return cells.map { cell in
@@ -20,7 +20,7 @@ extension Game {
 }
 
 extension VariantState {
-  /// The value for the side to move; `nil` if the game is not solved.
+  /// The exact value for the side to move and the plies to the end; `nil` if the variant is not solved.
   package var evaluation: Evaluation? {
     switch self {
     case .classic(let position): Solver.shared.evaluation(of: position)
@@ -49,7 +49,7 @@ extension VariantState {
 }
 
 extension VariantMove {
-  /// Computes a legal move's facts, with its values if the game is solved.
+  /// Computes the facts of a legal move, with the exact values before and after the move if the variant is solved.
   package init(valued cell: Cell, in before: VariantState) {
     let moves = before.moveEvaluations
     let values = moves.map { $0.after.value.negated }
@@ -74,17 +74,17 @@ package struct Analysis: Sendable, Hashable {
     package let after: Evaluation
     /// The value-preserving moves.
     package let best: [Cell]
-    /// 1 if the move kept the value, ½ if it lost half a point, 0 if it turned a win into a loss.
+    /// 1 if the move kept the value; ½ if it turned a win into a draw or a draw into a loss; 0 if it turned a win into a loss.
     package let accuracy: Double
   }
 
   /// The moves in order.
   package let entries: [Entry]
 
-  /// The index of the first move that lost value, or `nil`.
+  /// The index in `entries` of the first move that lost value; `nil` if no move did.
   package var firstMistake: Int? { entries.firstIndex { $0.move.isMistake } }
 
-  /// A side's mean accuracy over the moves at which it could lose value; 1 without such moves.
+  /// A side's mean accuracy, 0–1, over those of its moves at which it could have lost value; 1 if there were none.
   package func accuracy(of player: Player) -> Double {
     let choices = entries.filter { $0.move.mover == player && $0.best.count < $0.move.before.moves.count }
     guard !choices.isEmpty else { return 1 }

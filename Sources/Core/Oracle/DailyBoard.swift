@@ -108,8 +108,9 @@ package struct DailyBoard: Sendable, Hashable {
     return winning == 1
   }
 
-  /// The classic positions by weekday from Monday: an immediate win, a threat to parry, three grades of wins in two moves, a win in
-  /// three, a quiet defence.
+  /// All classic positions with a single right move, by grade: 0 an immediate win, 1 a threat to parry, 2–4 wins in two moves (2 has also a
+  /// threat to parry, 3 has fewer than five empty cells, 4 all others), 5 a win in three moves, 6 a draw to hold without a threat to parry.
+  /// On its days, the daily puzzle has the grades 0, 2, 4 and 6: the number of the weekday.
   static let grades: [[Position]] = {
     var grades: [[Position]] = Array(repeating: [], count: 7)
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {

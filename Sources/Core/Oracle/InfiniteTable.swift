@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// Perfect play of Infinite: value and distance of every board by retrograde analysis, one byte per board.
+/// Perfect play of Infinite: for every board, its value and the plies to the end, in one byte, by retrograde analysis.
 ///
 /// Boards are stored from the view of the side to move, so a board and the same board with X and O exchanged (and the other side to move)
 /// share an entry. The table ignores the game's history.
@@ -10,7 +10,7 @@ package struct InfiniteTable: Sendable {
   /// The shared table, built on first use (milliseconds).
   package static let shared = InfiniteTable()
 
-  /// By board number, for the side to move: 0 a draw, n a win in n plies, −n a loss in n − 1 plies.
+  /// By board number, for the side to move: 0 a draw, n a win in n plies, −n a loss in n − 1 plies (−1: the other side has a line).
   private let values: [Int8]
 
   /// The counts of reachable boards, by value for the side to move.
@@ -28,7 +28,7 @@ package struct InfiniteTable: Sendable {
 
   /// At index n, the board number of the first board with n marks; at index 7, the number of all boards.
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
-  /// The number of boards with ordered marks, reachable or not.
+  /// The number of all boards, reachable or not; two boards with the same marks differ if the marks were made in another order.
   package static var boardCount: Int { firsts[7] }
   /// The greatest number of moves on a board.
   private static let width = 9
@@ -147,7 +147,8 @@ extension InfiniteTable {
   /// The working memory of the analysis.
   private struct Work {
     var values = [Int8](repeating: 0, count: boardCount)
-    /// By board, the numbers of the boards that its moves lead to. Ended by −1 if there are fewer than nine.
+    /// For the board with number n, from index 9n on: the numbers of the boards to which its moves lead, then −1 if they are fewer than
+    /// nine.
     var next = [Int32](repeating: -1, count: boardCount * width)
     /// The reachable boards in order of discovery.
     var reached: [Int32] = []
@@ -183,12 +184,12 @@ extension InfiniteTable {
       }
     }
 
-    /// Works back from the finished boards, one ply per round: a board with a successor lost in the round before is won, a board whose
-    /// successors are all won is lost.
+    /// Works back from the finished boards, one ply per round. A board is won if a move leads to a board that was found lost in the round
+    /// before; a board is lost if all its moves lead to won boards.
     mutating func solve() {
       census.finished = reached.count { values[Int($0)] == -1 }
       var open = reached.filter { values[Int($0)] == 0 }
-      // Rounds find wins and losses in turn, so the search ends after two rounds in which no board was decided.
+      // Odd rounds find wins and even rounds find losses, so the search ends after two rounds in which no board was decided.
       var distance: Int8 = 1
       var idle = 0
       while idle < 2 {

@@ -1,9 +1,9 @@
 import Base
 import TicTacToe
 
-/// The chances of the nine cells, as whole-number weights over their sum.
+/// The chances with which a player chooses each of the nine cells: whole-number weights, divided by their sum.
 package struct MoveDistribution: Sendable, Equatable {
-  /// The weight of each cell; 0 for cells never chosen.
+  /// The entry of a board for `values` if best play ends the game in exactly `distance` plies, else 0.
   private var weights = InlineArray<9, UInt64>(repeating: 0)
   /// The sum of the weights; above 0.
   package private(set) var total: UInt64
@@ -37,7 +37,8 @@ package struct MoveDistribution: Sendable, Equatable {
     Square.all.reduce(into: []) { if weights[$1.index] > 0 { $0.insert($1) } }
   }
 
-  /// Mixes two distributions: with probability `taken` / `of` a cell of `squares`, each equally likely; otherwise a cell of `rest`.
+  /// Mixes two distributions: with probability `taken` / `of` a cell of `squares`, each equally likely; otherwise a cell by the chances of
+  /// `rest`.
   package init(
     _ squares: SquareSet, taken: UInt64, of: UInt64, otherwise rest: MoveDistribution
   ) {

@@ -2,14 +2,12 @@ import TicTacToe
 
 /// A number type for the chances of a game: `Double`, or an exact type.
 package protocol ChanceNumber {
-  /// The sum.
   static func + (a: Self, b: Self) -> Self
-  /// The product.
   static func * (a: Self, b: Self) -> Self
   /// Converts a whole number.
   init(_ value: UInt64)
-  /// A number whose product with each share (`weight`/`total`) this type can represent. For exact whole numbers: the least common
-  /// multiple of the totals.
+  /// A number whose product with `weight`/`total` this type can represent for each of these totals and any weight. For exact whole numbers:
+  /// the least common multiple of the totals.
   static func commonDenominator(of totals: [UInt64]) -> Self
   /// Multiplies by `weight`/`total`.
   func share(_ weight: UInt64, of total: UInt64) -> Self
@@ -29,7 +27,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
   package private(set) var oWins: [Number]
   /// At index n, the chance that the n-th mark draws the game, times the product of `denominators[..<n]`.
   package private(set) var draws: [Number]
-  /// By ply, the number by which the ply multiplies the denominator of all later chances; 1 for plies that are never played.
+  /// By ply, the common denominator of the chances of all moves of this ply; 1 for plies that are never played.
   package private(set) var denominators: [Number]
 
   /// Follows all games together, ply by ply. There are at most 13,306 live states; a state is a position with its last move.
@@ -62,7 +60,8 @@ package struct OutcomeCounts<Number: ChanceNumber> {
         for square in state.position.legalMoves where choice[square] > 0 {
           let after = state.position.playing(square)
           let mass = state.mass * common.share(choice[square], of: choice.total)
-          // The number of marks in a position gives the ply, so each key occurs at one ply only, and `index` is never cleared.
+          // The position shows the ply, so the states of different plies have different keys, and `index` need not be cleared between
+          // plies.
           let key = after.ternaryKey * 9 + square.index
           if index[key] < 0 {
             index[key] = Int32(next.count)
@@ -84,8 +83,9 @@ extension Double: ChanceNumber {
   package func share(_ weight: UInt64, of total: UInt64) -> Double { self * Double(weight) / Double(total) }
 }
 
-/// The chances of each result of a game between two players. The first player is X, or the player whose odds are averaged over its
-/// games as X and as O.
+/// The chances that the first of two players wins, draws or loses. The first player is X; or it plays half the games as X and half as O,
+/// and
+/// the odds are the mean of both.
 package struct Odds: Sendable, Hashable {
   /// The chance that the first player wins.
   package let win: Double
@@ -99,7 +99,7 @@ package struct Odds: Sendable, Hashable {
     (self.win, self.draw, self.loss) = (win, draw, loss)
   }
 
-  /// Averages the odds of a player's games as X and as O; in both arguments a win is a win of X.
+  /// Averages the odds of a player's games as X (`asX`) and as O (`asO`); in both arguments a win is a win of X.
   package init(asX: Odds, asO: Odds) {
     self.init(
       win: (asX.win + asO.loss) / 2, draw: (asX.draw + asO.draw) / 2, loss: (asX.loss + asO.win) / 2)

@@ -66,7 +66,9 @@ private func perft(
     counts[0] &+= 2
     counts[side] &+= 2 &- many
     guard depth > 1 else { return }
-    // A move that does not win leaves one cell, on which the other side may win.
+    // Each of the `many` moves that do not win leaves one cell. In `lost` of these cases the other side wins with this cell, else the game
+    // is
+    // drawn.
     let lost = oneOrTwo(UInt(completing[Int(bitPattern: other)]) & (many == 1 ? rest ^ on : on))
     counts[1] &+= many
     counts[31 &- side] &+= lost

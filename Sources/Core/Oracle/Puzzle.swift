@@ -6,15 +6,16 @@ package struct Puzzle: Sendable, Hashable {
   /// Puzzles of one game that are about equally hard.
   package struct Kind: Sendable, Hashable {
     package let variant: Variant
-    /// Classic: the weekday of `DailyBoard`, from 0 for Monday. Infinite: the moves to the win. Misère: 0 for a win, 1 for a
-    /// draw. Ultimate: 0, a win in two moves.
+    /// Classic: the index in `DailyBoard.grades`. Infinite: the number of moves to the win. Misère: 0 for a win, 1 for a draw. Ultimate: 0,
+    /// a
+    /// win in two moves.
     let grade: Int
     /// The Glicko-2 rating of each puzzle of this kind: a player of equal rating finds the right move in half of these puzzles.
     package let rating: Double
 
     /// All kinds. The ratings were fitted by maximum likelihood to the chances with which the levels 1–5 find the right move, over 300
-    /// puzzles of each kind (of Ultimate 40, by the levels 1–4). Level 3 was set to 1500; the fit put the five levels at 1256, 1377, 1500,
-    /// 1633 and 1806 (28 November 2026).
+    /// puzzles of each kind (of Ultimate 40, by the levels 1–4). With level 3 set to 1500, the fit rated the levels 1–5 at 1256, 1377,
+    /// 1500, 1633 and 1806 (28 November 2026).
     package static let all: [Kind] = [
       Kind(variant: .classic, grade: 0, rating: 1067), Kind(variant: .classic, grade: 1, rating: 1199),
       Kind(variant: .classic, grade: 2, rating: 1204), Kind(variant: .classic, grade: 3, rating: 1443),
@@ -57,7 +58,7 @@ package struct Puzzle: Sendable, Hashable {
   }
 
   /// A puzzle that a player of this rating solves about 65 times in 100.
-  /// - Parameter seen: The keys of puzzles not to be chosen again.
+  /// - Parameter seen: The keys of puzzles to avoid. A seen puzzle is returned only if random draws of each kind find no other.
   package static func next(
     for rating: Double, of games: Set<Variant>, except seen: [UInt64], using random: inout SplitMix64
   ) -> Puzzle {
@@ -163,7 +164,7 @@ package struct Puzzle: Sendable, Hashable {
   }()
 }
 
-/// A player's results on puzzles: the rating, the best of the three-minute runs, and the puzzles shown last.
+/// A player's results on puzzles: the rating, the most puzzles solved in a run of three minutes, and the puzzles shown last.
 package struct PuzzleProgress: Sendable, Hashable {
   package private(set) var rating = Glicko2.Rating()
   /// The most puzzles solved in three minutes.
@@ -183,7 +184,7 @@ package struct PuzzleProgress: Sendable, Hashable {
   }
 
   package mutating func rate(_ puzzle: Puzzle, isSolved: Bool) {
-    // The puzzles of one kind have different ratings: their standard deviation is about 80.
+    // All puzzles of a kind have the same rating here, but are not equally hard: 80 is about the standard deviation of their own ratings.
     let board = Glicko2.Rating(value: puzzle.kind.rating, deviation: 80)
     rating = Glicko2.rate(rating, [(board, isSolved ? 1 : 0)])
     rating.value = min(max(rating.value, 400), 3_000)
@@ -191,7 +192,8 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   // MARK: - Text
 
-  /// Three lines: the rating with its deviation and volatility as scaled integers, the best run, and the keys of the puzzles shown last.
+  /// Three lines: the rating and its deviation (both times 100) with its volatility (times 1,000,000), the best run, and the keys of the
+  /// puzzles shown last.
   package var text: String {
     func scaled(_ value: Double, _ factor: Double) -> Int { Int((value * factor).rounded()) }
     return """

@@ -13,7 +13,7 @@ package struct Evaluation: Sendable, Hashable {
   }
 }
 
-/// Perfect play of a game on the 3×3 board whose marks stay: a table of 19,683 bytes, from retrograde analysis.
+/// Perfect play of the classic game or of misère: a table of 19,683 bytes, from retrograde analysis.
 ///
 /// Adding a mark raises the mask of occupied cells, so one pass over the masks in descending order solves every position after its
 /// successors.
@@ -27,7 +27,8 @@ package struct Solver: Sendable {
   /// Whether a completed line loses; otherwise it wins.
   package let lineLoses: Bool
 
-  /// By base-3 key, for the side to move: 0 a draw, 32 − distance a win, distance − 32 a loss; `unreachable` for unreachable positions.
+  /// By base-3 key, for the side to move: 0 a draw, 32 − n a win in n plies, n − 32 a loss in n plies; `unreachable` for unreachable
+  /// positions.
   private let table: [Int8]
 
   private static let unreachable = Int8.min
@@ -119,8 +120,9 @@ private struct SolverWork {
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// The score used in place of the best successor's score after a completed line: 33 gives the side to move −32 (lost, 0 plies to
-  /// the end), −33 gives this side 32 (won, 0 plies to the end).
+  /// A number that takes the place of the best successor's score if a line is complete. 33 makes the position's score −32: lost for the
+  /// side to
+  /// move, 0 plies to the end. −33 makes the score 32: won for this side.
   private let lineValue: Int8
 
   init(lineLoses: Bool) {

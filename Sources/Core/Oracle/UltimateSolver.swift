@@ -4,12 +4,13 @@ import TicTacToe
 /// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is
 /// forced.
 ///
-/// A search answers one question: does one side, the attacker, win? Each position has two numbers: the least number of leaves still to be
-/// proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and the least number to show that
-/// this side fails. The search descends to the move with the fewest leaves, until another move has clearly fewer. Since many leaves are
-/// below more than one move, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other move
-/// that is not yet proved to fail. Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak
-/// proof-number search", CG 2008.
+/// A search answers one question: does one side, the attacker, win? Each position has two numbers of leaves still to be proved: the least
+/// number that shows that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and the least number that
+/// shows
+/// that this side fails. The search descends to the move with which the side to move succeeds with the fewest leaves, until another move
+/// needs clearly fewer. Many leaves are below more than one move. So the number for failing is not the sum of the moves' numbers but the
+/// largest of them, plus one for each other move that is not yet proved to fail. Sources: A. Nagai, "Df-pn algorithm for searching AND/OR
+/// trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
@@ -18,7 +19,8 @@ package final class UltimateSolver {
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
-    /// The number of nodes searched to get these numbers; a new entry replaces the entry of its bucket with the fewest nodes.
+    /// The number of positions searched to get these numbers. A new entry replaces the entry in its bucket with the fewest searched
+    /// positions.
     var nodes: UInt32 = 0
   }
 
@@ -35,7 +37,7 @@ package final class UltimateSolver {
     var isProved: Bool { proof == 0 || disproof == 0 }
   }
 
-  /// A move of a node on the path, with the proof and disproof numbers of the position after it.
+  /// A move of a node on the path from the root, with the proof and disproof numbers of the position after the move.
   private struct Child {
     var state: Ultimate.State
     var key: UInt64
@@ -48,7 +50,7 @@ package final class UltimateSolver {
   private var attacker = Player.x
   private let buckets: Int
   private let table: UnsafeMutablePointer<Entry>
-  /// The moves of the nodes on the path, one after another; a game has at most 81 plies.
+  /// The moves of all nodes on the path from the root, one node after another; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
   /// The number of entries of a bucket. A position's key selects a bucket, and the position is stored in one of the bucket's entries. Not
   /// tuned by measurement.
@@ -109,7 +111,8 @@ package final class UltimateSolver {
       count += 1
     }
     while true {
-      // The side to move succeeds if the other side fails after one of the moves.
+      // The side to move succeeds if the other side fails after one of the moves, so its proof number is the least disproof number of the
+      // moves.
       var (best, least, second) = (0, UInt32.max, UInt32.max)
       var (most, open): (UInt32, UInt32) = (0, 0)
       for index in 0..<count {

@@ -19,13 +19,13 @@ package struct FreePlay: Sendable, Hashable {
   package enum Limit {
     /// The most touches: a link with this number has fewer than 4,000 characters, and fits into a comment of a record.
     package static let touches = 640
-    /// The most milliseconds from one touch to the next: after ten minutes the last echo has ended.
+    /// The most milliseconds from one touch to the next. After ten minutes the last echo has ended, and the next touch begins a new piece.
     package static let gap: Int64 = 600_000
   }
 
   /// The seed of the music, below 2³².
   package var seed: UInt64
-  /// The position in the cycle of tonics, 0–23.
+  /// The place of the music's tonic in the cycle of tonics, 0–23.
   package var place: Int
   /// The tempo in per cent of the score rules' tempo, 70–130.
   package var pace = 100

@@ -18,7 +18,7 @@ package struct Letter: Sendable, Hashable {
     package static let words = 80
     /// The most grapheme clusters of a name, as many as of a guest's name on a server.
     package static let name = 20
-    /// A text of at most n clusters may have at most this many times n bytes: a single cluster can have any number of combining marks.
+    /// The most bytes of a text, per cluster that its limit allows: a single cluster can have any number of combining marks.
     static let bytesPerCluster = 8
     /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000
@@ -44,7 +44,7 @@ package struct Letter: Sendable, Hashable {
     isEndedByHand ? game.turn : game.cells.isEmpty ? .o : game.mover(ofMove: game.cells.count - 1)
   }
 
-  /// Whether a resignation or an agreement ended the game.
+  /// Whether the game ended without a move: by a resignation or an agreement.
   var isEndedByHand: Bool { game.end.map { $0.termination != .normal } ?? false }
 
   /// The player's name; empty if unknown.

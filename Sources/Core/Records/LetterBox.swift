@@ -70,7 +70,7 @@ package struct LetterBox: Sendable, Hashable {
     let relation = LetterBox.relation(of: own.letter, to: entry.letter)
     switch relation {
     case .newer: entries[own.letter.id] = own
-    // The game is the same, but the text of the user's own letter may differ: store the letter.
+    // The letters have the same moves, end and draw offer, but the user may have written another line of text: store the letter.
     case .same where own.letter.sender == entry.you: entries[own.letter.id]?.letter = own.letter
     default: break
     }

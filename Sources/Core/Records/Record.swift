@@ -55,7 +55,7 @@ package struct Record: Sendable, Hashable {
   /// The stored times of a move; empty if none are stored.
   package func times(ofMove index: Int) -> MoveTimes { times.indices.contains(index) ? times[index] : MoveTimes() }
 
-  /// A name and a value.
+  /// A PGN tag: a name and a value.
   package struct Tag: Sendable, Hashable {
     /// The name: letters, digits and `_`.
     package let name: String
@@ -224,14 +224,14 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
-  /// The side played by a person at this computer (`Human "x"`), on which the music's ending depends; `nil` if neither side or both
-  /// sides are.
+  /// The side that a person plays at this computer (`Human "x"`), on which the music's ending depends; `nil` if persons play both sides or
+  /// neither.
   package var human: Player? {
     get { self[tag: "Human"].flatMap { Player(text: $0) } }
     set { self[tag: "Human"] = newValue?.text }
   }
 
-  /// The tempo factor of the music (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for invalid values.
+  /// The tempo of the music as a multiple of the score rules' tempo (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for invalid values.
   package var pace: Double? {
     get { self[tag: "Pace"].flatMap { Double($0) }.flatMap { (0.7...1.3).contains($0) ? $0 : nil } }
     set { self[tag: "Pace"] = newValue.flatMap { $0 == 1 ? nil : "\($0)" } }
@@ -243,7 +243,7 @@ extension Record {
     set { self[tag: "TimeControl"] = newValue }
   }
 
-  /// The seconds each side started with, 1–86,400; `nil` if the time control has none.
+  /// The seconds on each side's clock at the start, 1–86,400; `nil` if the time control names none.
   package var clockSeconds: Int? {
     timeControl.flatMap { Int($0.prefix { $0 != "+" }) }.flatMap { (1...86_400).contains($0) ? $0 : nil }
   }
@@ -254,7 +254,8 @@ extension Record {
 extension Record {
   /// Adds a comment after `ply` moves, without surrounding blanks.
   ///
-  /// Throws for a `}`, which the text form cannot hold, for one of Alina's commands (`[%emt …]`), and beyond the limits.
+  /// Throws if the comment has a `}`, which the text form cannot hold, or one of Alina's commands (`[%emt …]`), or exceeds a limit of
+  /// records.
   package mutating func addComment(_ text: String, ply: Int) throws(NotationError) {
     let trimmed = Record.trimmed(text)
     guard (0...game.cells.count).contains(ply) else {
@@ -301,7 +302,7 @@ extension Record {
     }
   }
 
-  /// Whether a byte is a control character that no text may contain (comments may contain tabs and line feeds).
+  /// Whether a byte is a control character that neither tags nor comments may contain; white space such as tabs and line feeds is not.
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && !(0x09...0x0D).contains(byte)) || byte == 0x7F }
 
   static func trimmed(_ text: String) -> String {

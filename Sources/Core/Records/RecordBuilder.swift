@@ -10,7 +10,7 @@ struct RecordBuilder {
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// One entry for each move read so far. Entries without a time at the end of the game are kept here; `Record.times` drops them.
+  /// One entry for each move read so far. Here the entries of moves without times stay; `Record.times` drops such entries at its end.
   private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
 

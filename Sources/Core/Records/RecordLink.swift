@@ -9,7 +9,7 @@ import TicTacToe
 /// remain readable.
 extension Record {
   private static let version: UInt8 = 2
-  /// The most bytes of text for which a link is made.
+  /// A record with more bytes of text than this has no link.
   fileprivate static let mostText = 1 << 15
 
   /// The record as one word of a URL; `nil` if its comments make it too long.
@@ -183,7 +183,8 @@ extension LinkCoder {
 /// An arithmetic coder of bytes. Each bit's probability is a weighted mean of predictions from the last 1, 2, 3, 4 and 6 bytes.
 struct LinkCoder {
   private static let orders = [1, 2, 3, 4, 6]
-  /// The number of bits of a context's hash. The hash selects one of 2¹⁵ probabilities of two bytes: 64 KiB for each of `orders`.
+  /// The number of bits of a context's hash. The context is the last bytes, as many as one of `orders` says, and the bits coded of the
+  /// current byte. For each of `orders`, the hash selects one of 2¹⁵ probabilities of two bytes (64 KiB).
   private static let bits = 15
   /// A typical record, learned before the first byte, so that links need not spend bits on its common parts.
   private static let example = """
@@ -210,7 +211,8 @@ struct LinkCoder {
     0-1 1/2-1/2 * [Result "0-1"] [Result "1/2-1/2"] [Termination "resignation"] 1... a1
     """
 
-  /// By order and hash of the context: the probability that the next bit is 1, in units of 1/65,536. `counts` has the number of bits
+  /// At [index in `orders`][hash of the context]: the probability that the next bit is 1, in units of 1/65,536. `counts` has the number of
+  /// bits
   /// seen in this context, up to 30.
   private var chances = [UInt16](repeating: 1 << 15, count: orders.count << bits)
   private var counts = [UInt8](repeating: 0, count: orders.count << bits)
@@ -309,8 +311,9 @@ struct LinkCoder {
     return UInt8(node & 0xFF)
   }
 
-  /// The point at which the next bit splits the coder's interval: the part up to the point codes a 1. Its probability is a mean over the
-  /// contexts, in which a context weighs more if it is longer, more certain or seen more often.
+  /// The point at which the next bit splits the coder's interval: the part up to the point codes a 1. The part's share of the interval is
+  /// the
+  /// probability of a 1: a mean over the contexts, in which a context weighs more if it is longer, more certain or seen more often.
   private func middle() -> UInt32 {
     var (sum, weights) = (UInt64(0), UInt64(0))
     for (order, place) in places.enumerated() where counts[place] > 0 {

@@ -2,7 +2,7 @@
 package struct BoardFacts: Sendable, Hashable {
   package let variant: Variant
   package let turn: Player
-  /// The cells of each side.
+  /// The cells marked by X (`x`) and by O (`o`).
   package let x: MoveSet
   package let o: MoveSet
   /// The cells that may be marked.

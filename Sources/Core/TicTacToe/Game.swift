@@ -9,7 +9,6 @@ package enum RuleViolation: Error, Sendable, Hashable {
 package enum Termination: String, Sendable, Hashable, CaseIterable {
   /// A completed line or a full board.
   case normal
-  /// A side resigned.
   case resignation
   /// A side ran out of time.
   case time
@@ -20,7 +19,7 @@ package enum Termination: String, Sendable, Hashable, CaseIterable {
   /// A side broke the rules of the match (an engine that crashed, cheated or hung).
   case forfeit
 
-  /// The ways in which a game with this outcome can end without a final move; the usual way first.
+  /// The ways in which a game with this outcome can end other than by a line or a full board; the usual way first.
   package static func byHand(_ outcome: Outcome?) -> [Termination] {
     switch outcome {
     case .win: [.resignation, .time, .forfeit]

@@ -17,10 +17,10 @@ package enum Line {
     return rows | columns | falling | rising != 0
   }
 
-  /// The cells whose two neighbours on some line are both marked, whether or not the cell itself is marked.
+  /// The cells that are on a line whose two other cells are marked; such a cell may itself be marked or empty.
   package static func completions(of marks: SquareSet) -> SquareSet {
     let m = marks.rawValue
-    // Rotates each line by one and by two places; a cell's two neighbours are marked where both rotations have a bit.
+    // Rotates the marks within each line by one and by two places. Where both rotations have a bit, the line's two other cells are marked.
     let rows =
       ((m &<< 1 & 0o666) | (m &>> 2 & 0o111)) & ((m &<< 2 & 0o444) | (m &>> 1 & 0o333))
     let columns = ((m &<< 3) | (m &>> 6)) & ((m &<< 6) | (m &>> 3)) & 0x1FF

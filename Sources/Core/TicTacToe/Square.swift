@@ -69,23 +69,19 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   /// Makes the set with the given mask; bits above 8 must be clear.
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Makes the empty set.
   package init() { rawValue = 0 }
 
   /// The set that holds one cell.
   package init(_ square: Square) { rawValue = 1 << UInt16(square.rawValue) }
 
-  /// The set of these cells.
   package init(arrayLiteral squares: Square...) { self = squares.reduce(into: SquareSet()) { $0.insert($1) } }
 
   /// All nine cells.
   package static let full = SquareSet(rawValue: 0x1FF)
-  /// The four corners.
   package static let corners = SquareSet(rawValue: 0b101_000_101)
   /// The centre alone.
   package static let center = SquareSet(rawValue: 0b000_010_000)
 
-  /// Whether the cell is in the set.
   package func contains(_ square: Square) -> Bool { rawValue >> UInt16(square.rawValue) & 1 == 1 }
 
   /// The cells that are in at least one of the two sets.
@@ -103,10 +99,8 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   /// Adds the cells of the set `other`.
   package mutating func formUnion(_ other: SquareSet) { rawValue |= other.rawValue }
 
-  /// Adds a cell.
   package mutating func insert(_ square: Square) { rawValue |= SquareSet(square).rawValue }
 
-  /// Whether the set has no cell.
   package var isEmpty: Bool { rawValue == 0 }
 
   /// The number of cells, 0–9.
@@ -119,7 +113,6 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   @frozen
   package struct Iterator: IteratorProtocol {
     var rest: UInt16
-    /// The next cell in reading order.
     package mutating func next() -> Square? {
       guard rest != 0 else { return nil }
       defer { rest &= rest &- 1 }
@@ -127,6 +120,5 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
     }
   }
 
-  /// The cells in reading order.
   package func makeIterator() -> Iterator { Iterator(rest: rawValue) }
 }

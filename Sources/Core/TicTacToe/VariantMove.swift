@@ -7,7 +7,6 @@ package struct VariantMove: Sendable, Hashable {
   package let before: VariantState
   /// The position after the move.
   package let after: VariantState
-  /// The cell marked.
   package let cell: Cell
   /// The result if the move ended the game.
   package let outcome: Outcome?
@@ -33,10 +32,10 @@ package struct VariantMove: Sendable, Hashable {
   /// The cell's place on its small board.
   package var square: Square { Square(cell.index % 9) }
 
-  /// The cells with which the mover would complete a line at the next move.
+  /// The cells with which the mover would complete a line at its next move.
   package var threats: SquareSet { outcome == nil ? after.winningSquares(for: mover, on: board) : [] }
 
-  /// The cells with which the opponent would complete a line at the next move.
+  /// The cells with which the opponent would complete a line at its next move.
   package var opposingThreats: SquareSet {
     outcome == nil ? after.winningSquares(for: mover.opponent, on: board) : []
   }
@@ -62,8 +61,9 @@ package struct VariantMove: Sendable, Hashable {
     return values?.isOnlyMove ?? false
   }
 
-  /// Whether a side now has a winning threat that cannot be parried; in Ultimate, whether a side now needs one more board for a line;
-  /// in Misère, whether each of the opponent's moves now completes a line and so loses.
+  /// Whether the result is in sight. Classic, Infinite: the opponent can complete a line at once, or the mover has two threats. Misère:
+  /// each
+  /// move of the opponent completes a line and so loses. Ultimate: a side needs one more board for a line and can still win this board.
   package var isDecisive: Bool {
     guard outcome == nil else { return false }
     switch after {

@@ -5,12 +5,10 @@
 
     package init(_ value: Value) { self.value = value }
 
-    /// Calls `body` with the value.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result { body(&value) }
   }
 #else
   import Synchronization
 
-  /// The standard library's mutex.
   package typealias Mutex<Value: ~Copyable> = Synchronization.Mutex<Value>
 #endif

@@ -11,7 +11,7 @@ package enum Classic: PositionRules {
   package static func outcome(of state: Position) -> Outcome? { state.outcome }
 }
 
-/// Rules on the 3×3 board whose marks stay: the state is `Position`, a cell is a `Square` of the same number.
+/// Rules of a game on the 3×3 board in which marks stay: the state is `Position`, a cell is a `Square` of the same number.
 package protocol PositionRules: Rules where State == Position {}
 
 extension PositionRules {

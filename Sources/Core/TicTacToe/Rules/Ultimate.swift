@@ -136,8 +136,8 @@ extension Ultimate {
 }
 
 extension Ultimate.State {
-  /// Sets the won and full boards and the side to move. Throws if both sides have a line, if the numbers of marks do not fit, or if the
-  /// side to move has won before.
+  /// Sets the won and full boards and the side to move. Throws if both sides have a line on one board or three boards in a line, if X has
+  /// neither as many marks as O nor one more, or if the side to move has three boards in a line.
   fileprivate mutating func closeBoards(_ cursor: ByteCursor) throws(NotationError) {
     for board in Square.all {
       let position = position(on: board.index)

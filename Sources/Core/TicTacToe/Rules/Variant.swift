@@ -41,7 +41,9 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The names of the solved games, for messages.
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
-  /// Whether files, network messages and rows of the server's database that name no game mean this game, which was once the only one.
+  /// Whether this game is meant by files, network messages and rows of the server's database that name no game. They date from the time
+  /// when
+  /// there was only one game.
   package var isImplied: Bool {
     switch self {
     case .classic: true
