@@ -134,7 +134,7 @@ public struct FieldCoder {
   }
 }
 
-/// Unwraps a field's value; throws if it is absent.
+/// Returns a field's value; throws if the value is `nil`.
 private func present<V>(_ value: V?, _ name: StaticString) throws(FieldError) -> V {
   guard let value else { throw .missing("\(name)") }
   return value

@@ -2,7 +2,7 @@
 package enum WriteFault: Error, Sendable, Hashable {
   /// The disk or the browser's storage is full.
   case noRoom
-  /// The user has no permission, or the folder does not exist.
+  /// The user has no permission, or the folder does not exist and cannot be made.
   case notAllowed
   case other
 }
@@ -26,8 +26,8 @@ package struct FileFunctions: Sendable {
   package init(locks: FileLocks) { self.locks = locks }
 }
 
-/// Locks on files, by path, so that two windows or two browser tabs never write the file of the same game. The system releases a lock
-/// when the window that holds the lock closes or crashes.
+/// Locks on files, by path, so that two windows or two browser tabs never write the file of the same game. The system releases a lock when
+/// the window that holds the lock closes or crashes.
 package struct FileLocks: Sendable {
   /// Takes the lock on a path. Returns true if this window took the lock now or holds it already, false if another window holds it.
   package let take: @Sendable (_ path: String) -> Bool

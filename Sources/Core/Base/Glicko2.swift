@@ -1,7 +1,7 @@
 import Glibc
 
-/// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013. Each game is a rating period of its own, and a rating's
-/// deviation grows with each day without a game.
+/// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013. Each game is a rating period of its own, and a rating's deviation
+/// grows with each day without a game.
 package enum Glicko2 {
   /// Strength, uncertainty and volatility of a player.
   package struct Rating: Sendable, Hashable {

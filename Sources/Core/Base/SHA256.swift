@@ -81,8 +81,8 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The bytes there before belonged to a block that
-    // is compressed already.
+    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The bytes there before belonged to a block that is
+    // compressed already.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }
@@ -180,7 +180,7 @@ extension SHA256.Digest: FieldText {
     self.init(words: words)
   }
 
-  /// Parses 64 hexadecimal digits.
+  /// Parses 64 hexadecimal digits; `nil` for any other text.
   package init?(text: String) {
     let digits = text.utf8.map { byte -> UInt8? in
       byte &- 0x30 < 10 ? byte - 0x30 : (0x61...0x66).contains(byte | 0x20) ? (byte | 0x20) - 0x57 : nil

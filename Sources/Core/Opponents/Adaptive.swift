@@ -5,9 +5,8 @@ import TicTacToe
 /// Adapts to its opponent so that over many games each side scores half.
 ///
 /// This player counts its opponent's replies in each position (up to symmetry). Of the moves that keep the value of a position, the strong
-/// moves are those after which the opponent has erred most often. The share of strong moves begins at ½. Each win of this player lowers
-/// the share by 1/50, each loss raises it by 1/50, down to −1 (see `strength`) or up to 1. Before the share reaches −1 or 1, there are at
-/// most
+/// moves are those after which the opponent has erred most often. The share of strong moves begins at ½. Each win of this player lowers the
+/// share by 1/50, each loss raises it by 1/50, down to −1 (see `strength`) or up to 1. Before the share reaches −1 or 1, there are at most
 /// 75 more wins than losses and at most 25 more losses than wins. So the mean score of n games differs from ½ by less than 38/n.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves among the player's moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give

@@ -72,8 +72,7 @@ package struct InfiniteLevel: NumberedLevel {
   /// cell of the other side's last move (also at a corner), the upper bound for all others.
   let block: ClosedRange<Int>
   /// In how many of twenty moves the level overlooks the best moves by `InfiniteTable`: on a won board the quickest wins, on a lost board
-  /// the
-  /// slowest losses, else all moves that keep the draw. The lower bound is for cells that touch the cell of the other side's last move
+  /// the slowest losses, else all moves that keep the draw. The lower bound is for cells that touch the cell of the other side's last move
   /// (also at a corner), the upper bound for all others.
   let ahead: ClosedRange<Int>
 

@@ -76,7 +76,7 @@ struct MistakeRates: Sendable, Hashable {
   /// In a drawn position in which some moves lose: how many of twenty moves that keep the draw the level overlooks. The lower bound is for
   /// cells that touch the cell of the other side's last move (also at a corner), the upper bound for all others.
   var enemyFork: ClosedRange<Int>
-  /// In how many of twenty first moves of a game the level overlooks the good cells (`goodOpenings`), wherever they are.
+  /// In how many of twenty games the level overlooks the good cells (`goodOpenings`) at its first move, wherever they are.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
@@ -120,8 +120,8 @@ struct MistakeRates: Sendable, Hashable {
 
 extension MoveDistribution {
   /// Adds a kind of moves, the set `squares`. The player first looks for a move among the squares in `near`, and overlooks all of them in
-  /// `rate.lowerBound` of 20 cases. Then it looks among the other squares, and overlooks these in `rate.upperBound` of 20 cases. Then it
-  /// chooses by the chances before the call.
+  /// `rate.lowerBound` of 20 cases. Then it looks among the other squares, and overlooks these in `rate.upperBound` of 20 cases. If it
+  /// overlooks both, it chooses by the chances before the call.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

@@ -20,12 +20,12 @@ package struct Menace: LearningOpponent {
 
   package var name: String { "menace" }
 
-  /// Fills every box as Michie did: 4 beads for each cell at the side's first move, 3, 2 and 1 at its second, third and fourth.
+  /// Fills every box as Michie did: 4 beads for each of the position's `distinctMoves` at the side's first move, 3, 2 and 1 at its second,
+  /// third and fourth move.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
   /// Restores saved boxes. `nil` if `gamesLearned` is negative, if a box is missing or has no bead, if a cell has more than `beadLimit`
-  /// beads,
-  /// or if a cell has beads that is not in `distinctMoves` of the box's position.
+  /// beads, or if a cell has beads that is not in `distinctMoves` of the box's position.
   package init?(beads: [[UInt32]], gamesLearned: Int) {
     let boxes = MenaceBoxes.shared.boxes
     guard beads.count == boxes.count, gamesLearned >= 0 else { return nil }
@@ -114,8 +114,7 @@ package struct MenaceBoxes: Sendable {
     for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
       let (canonical, symmetry) = position.canonical
       // A box is made at its canonical position. This position has the least key of its images, and positions of a ply come in the order of
-      // keys,
-      // so the box exists before its other positions are reached.
+      // keys, so the box exists before its other positions are reached.
       if canonical == position {
         numbers[position] = boxes.count
         boxes.append(position)

@@ -2,11 +2,11 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. The chosen move depends only on
-/// the position, the number of simulations and the generator. The memory is reused from move to move, so a search allocates nothing.
+/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. The chosen move depends only on the
+/// position, the number of simulations and the generator. The memory is reused from move to move, so a search allocates nothing.
 ///
-/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics are kept per move, and all
-/// move orders share a position's node, so the tree has at most the 4,520 live positions.
+/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics are kept per move. All orders of
+/// moves that lead to a position share one node, so the tree has at most 4,520 nodes, one for each live position.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class MonteCarloSearch {
@@ -142,8 +142,7 @@ package final class MonteCarloSearch {
         break
       }
       // Every move of this node has been tried before. The first try of a move prepares the node of the position after the move, so the
-      // loop
-      // can go on at that node.
+      // loop can go on at that node.
     }
     while depth > 0 {
       depth &-= 1

@@ -11,8 +11,7 @@ struct UltimateFitting {
   private(set) var weights: [Float]
   private let images = UltimateNet.images()
   /// At [input][unit], the weights with which the input enters the unit's eight neurons. `gradients` has, in the same order, the sums of
-  /// the
-  /// gradients with respect to these weights.
+  /// the gradients with respect to these weights.
   private var columns: [Lanes]
   private var gradients: [Lanes]
   /// The sums of the gradients with respect to all other weights: the units' biases, the output weights, the output's bias.
@@ -21,8 +20,7 @@ struct UltimateFitting {
   private var means: [Float]
   private var squares: [Float]
   /// The shares that the start value 0 still has in `means` and in `squares`. Dividing a mean by 1 minus its share, `step` removes the
-  /// effect
-  /// of the start value.
+  /// effect of the start value.
   private var decays: (Float, Float) = (1, 1)
   /// By unit, the weighted sums of inputs in its eight neurons, for the position of the last call of `output`.
   private var sums = [Lanes](repeating: Lanes(), count: units)
@@ -61,7 +59,7 @@ struct UltimateFitting {
     }
   }
 
-  /// The net's output for a position.
+  /// The net's output for a position: its share of the log-odds of a win.
   /// - Parameter active: The inputs that are 1.
   mutating func output(_ active: [Int]) -> Float {
     let units = UltimateFitting.units

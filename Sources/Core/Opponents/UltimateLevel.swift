@@ -4,9 +4,9 @@ import TicTacToe
 
 /// One of the six levels that users choose from, for Ultimate.
 ///
-/// A level searches a tree. The lower levels sometimes overlook what people overlook: they see only the board they play in, not the
-/// board to which their move sends the other side. Each level scores 80–85 % against the level below over 1,000 games
-/// (docs/performance.md). There is no exact value: Ultimate is not solved.
+/// A level searches a tree. The lower levels sometimes overlook what people overlook: they see only the board they play in, not the board
+/// to which their move sends the other side. Each level scores 80–85 % against the level below over 1,000 games (docs/performance.md).
+/// These scores are measured: Ultimate is not solved, so exact odds are unknown.
 package struct UltimateLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int

@@ -4,21 +4,20 @@ import TicTacToe
 /// The part of `UltimateValue` that sees all boards together: a net with one hidden layer.
 ///
 /// Its inputs are facts of a position, 0 or 1 (`inputCount` lists them). Each of the `unitCount` units has eight hidden neurons, one for
-/// each symmetry of the board. The neurons of a unit share their weights, so that images of a position have the same value. A neuron
-/// adds the weights of the inputs that are 1, and a bias. It clamps this sum to 0…1; the square is its output. A move changes only a few
-/// inputs, so the sums after a move follow from the sums before it by adding and subtracting these inputs' weights.
+/// each symmetry of the board. The neurons of a unit share their weights, so that images of a position have the same value. A neuron adds
+/// the weights of the inputs that are 1, and a bias. It clamps this sum to 0…1; the square of the clamped sum is its output. A move changes
+/// only a few inputs, so the sums after a move follow from the sums before it by adding and subtracting these inputs' weights.
 struct UltimateNet: ~Copyable {
   /// The weights of one input in the eight neurons of one unit.
   typealias Column = SIMD8<Int16>
 
   static var unitCount: Int { 8 }
   /// The number of inputs. The inputs are, in this order: one for each board and each status of this board; one for each board in which the
-  /// side
-  /// to move may have to play, and each status of this open board; one for a free choice of the board; one for each side and cell, which
-  /// is 1 if the side has a mark there and the cell's board is open.
+  /// side to move may have to play, and each status of this open board; one for a free choice of the board; one for each side and cell,
+  /// which is 1 if the side has a mark there and the cell's board is open.
   static var inputCount: Int { marks + 2 * 81 }
-  /// The number of weights. Their order in a weights file: the weights of all inputs in the first unit, then in the next units; a bias
-  /// of each unit; an output weight of each unit; the output's bias.
+  /// The number of weights. Their order in a weights file: the weights of all inputs in the first unit, then in the next units; a bias of
+  /// each unit; an output weight of each unit; the output's bias.
   static var weightCount: Int { unitCount * (inputCount + 2) + 1 }
 
   /// The integer that stands for 1 in the input weights, the biases and the neurons' sums.

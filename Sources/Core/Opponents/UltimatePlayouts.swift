@@ -7,8 +7,8 @@ import TicTacToe
 package final class UltimatePlayouts {
   /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
-  /// By board, the random cell to mark at the next move on that board. The cell is drawn when the board changes, not when the cell is
-  /// used: so a ply need not wait for its random number.
+  /// By board, the random cell to mark at the next move on that board. The cell is drawn when the board changes, not when the cell is used:
+  /// so a ply need not wait for its random number.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
   /// By mask of cells: 1 if the mask contains a line, else 0.
   private let lines = UnsafeMutablePointer<UInt8>.allocate(capacity: 512)
@@ -51,12 +51,10 @@ package final class UltimatePlayouts {
   }
 
   // A 64-bit number with nine fields of seven bits, one for each board. In play, a field has the number of empty cells of its board, or 0
-  // if
-  // the board is closed. In this constant each field is 1.
+  // if the board is closed. In this constant each field is 1.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
   // Like `ones`, but with seven spare bits above each field. `fiveOnes` has the fields of the boards 0, 2, 4, 6 and 8; `fourOnes` those of
-  // the
-  // boards 1, 3, 5 and 7, shifted down by seven bits.
+  // the boards 1, 3, 5 and 7, shifted down by seven bits.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 

@@ -392,8 +392,7 @@ package final class UltimateSearch {
   }
 
   /// The child to search next: the one with the highest upper confidence bound of the weighted mean of `mean` and `minimax`. Children
-  /// without
-  /// a visit come first, proven losses last.
+  /// without a visit come first, proven losses last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = explorationConstant * confidence.exploration(nodes[node].visits)

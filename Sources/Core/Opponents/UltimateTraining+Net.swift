@@ -3,10 +3,10 @@ import TicTacToe
 
 /// The second part of the training: the search plays games with itself, and tables and net learn the scores that the search found.
 ///
-/// A game begins with random moves, and later about one move in `randomMoves` is random. The search evaluates each position of a game,
-/// and for about half of them also the position after a random move that is not played in the game. A position's aim is the value that
-/// tables and net learn for it. In a game this is a mean of the search's score, the later scores and the result, in which each later ply
-/// weighs less. It is the search's score alone if this score is proved, if a random move follows, or if the position is not of the game.
+/// A game begins with random moves, and later about one move in `randomMoves` is random. The search evaluates each position of a game, and
+/// for about half of them also the position after a random move that is not played in the game. A position's aim is the value that tables
+/// and net learn for it. In a game this is a mean of the search's score, the later scores and the result, in which each later ply weighs
+/// less. It is the search's score alone if this score is proved, if a random move follows, or if the position is not of the game.
 extension UltimateTraining {
   /// A position to learn from.
   private struct Sample {
@@ -19,21 +19,20 @@ extension UltimateTraining {
   package static let (shippedRounds, shippedRoundGames): (Int, Int) = (2, 12_000)
   /// The number of simulations with which the search evaluates a position.
   private static let simulations = 200
-  /// The weight of the next position's aim in the mean that is a position's aim; the rest is the weight of the position's own score.
+  /// A position's aim is `later` times the next position's aim, plus 1 − `later` times the search's score of the position.
   private static let later: Float = 0.7
   /// On average, one of `randomMoves` moves is random.
   private static let randomMoves = 14
   /// How many times a round goes through all its positions to fit the weights.
   private static let passes = 16
-  /// The number of positions after which the net's weights change.
+  /// The number of positions from which one change of the net's weights is computed.
   private static let batch = 1024
   /// The learning rates of the tables and of the net at the start of a round; they decrease to 0 at its end.
   private static let (tableRate, netRate): (Float, Float) = (0.004, 0.003)
 
   /// Plays a round of games, in which the search evaluates leaves with the current weights, and learns from their positions.
   /// - Parameter games: The number of games of the first round. The second round has twice as many games, the third three times as many,
-  ///   because
-  ///   the weights are better then.
+  ///   because the weights are better then.
   package mutating func trainNet(games: Int) {
     let search = UltimateSearch(value: UltimateValue(weights: rounded), capacity: 1 << 16)
     var samples: [Sample] = []

@@ -2,13 +2,13 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Trains the weights of `UltimateValue` by self-play: first only the tables, in games whose moves are chosen without a search; then
-/// the tables and the net, in rounds of games that the search plays (`trainNet`).
+/// Trains the weights of `UltimateValue` by self-play: first only the tables, in games whose moves are chosen without a search; then the
+/// tables and the net, in rounds of games that the search plays (`trainNet`).
 ///
-/// Each game of the first part starts with random moves and continues with the move after which the other side's value is least,
-/// sometimes with a random move. Each position's value then moves towards its target: a mean of the later values and the result, in which
-/// each later ply weighs less. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988.
-/// The same seed and numbers of games give the same weights on every machine.
+/// Each game of the first part starts with random moves and continues with the move after which the other side's value is least, sometimes
+/// with a random move. Each position's value then moves towards its target: a mean of the later values and the result, in which each later
+/// ply weighs less. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
+/// seed and numbers of games give the same weights on every machine.
 package struct UltimateTraining {
   /// The seed and the number of games of the first part that produced the shipped weights.
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
@@ -136,8 +136,7 @@ package struct UltimateTraining {
   mutating func learn(_ features: Features, error: Float, rate: Float) {
     errors = (errors.sum + Double(error * error), errors.count + 1)
     // The gradient of the log-likelihood with respect to each weight is the error of the win probability. The value is 2 · this probability
-    // − 1,
-    // so the error of the probability is half of `error`.
+    // − 1, so the error of the probability is half of `error`.
     for index in 0..<features.count { weights[Int(features.places[index])] += rate * error / 2 }
   }
 

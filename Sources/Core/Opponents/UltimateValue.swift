@@ -9,8 +9,7 @@ import TicTacToe
 /// threads can share it.
 package final class UltimateValue: @unchecked Sendable {
   /// The number of board weights: one for each base-3 key of a board at a corner, an edge or the centre, in which the side to move may or
-  /// may
-  /// not play.
+  /// may not play.
   package static let boardWeightCount = 2 * 3 * Position.keyCount
   /// The number of line weights: one for each combination of statuses of three boards along the rim, through edges and the centre, or on a
   /// diagonal.
@@ -134,8 +133,7 @@ package final class UltimateValue: @unchecked Sendable {
   }
 
   /// A side's prospects on a board: 3 if two or more cells would complete a line of this side, 2 if one cell would, 1 if some line has no
-  /// mark
-  /// of the other side, else 0.
+  /// mark of the other side, else 0.
   private static func linePotential(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }
@@ -177,8 +175,7 @@ extension UltimateValue {
   /// Evaluates every move of a live state for the side that makes it, in the order of the set.
   ///
   /// Sums the weights of the position once, for the tables and for the net's neurons. For each move, adds only the differences that the
-  /// move
-  /// makes: on its board, in the lines through this board, and in the choice of boards for the other side.
+  /// move makes: on its board, in the lines through this board, and in the choice of boards for the other side.
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount

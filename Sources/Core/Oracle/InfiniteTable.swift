@@ -41,7 +41,7 @@ package struct InfiniteTable: Sendable {
     (values, census) = (work.values, work.census)
   }
 
-  /// The number of a board: its rank among all boards with ordered marks, in which boards with fewer marks come first.
+  /// The number of a board: its rank, from 0, among all boards, in which boards with fewer marks come first.
   package static func number(of board: Infinite.Board) -> Int {
     let (mover, other) = (board[board.turn], board[board.turn.opponent])
     var rest = Int(mover.rawValue) | Int(other.rawValue) << (4 * mover.count)
@@ -210,7 +210,7 @@ extension InfiniteTable {
       }
     }
 
-    /// The value of a board if it ends in exactly `distance` plies, else 0.
+    /// The entry of a board for `values` if best play ends the game in exactly `distance` plies, else 0.
     private func decidedValue(_ number: Int, _ distance: Int8) -> Int8 {
       var edge = number * width
       let end = edge + width

@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The chances with which a player chooses each of the nine cells: whole-number weights, divided by their sum.
 package struct MoveDistribution: Sendable, Equatable {
-  /// The entry of a board for `values` if best play ends the game in exactly `distance` plies, else 0.
+  /// The weight of each cell; 0 for cells never chosen.
   private var weights = InlineArray<9, UInt64>(repeating: 0)
   /// The sum of the weights; above 0.
   package private(set) var total: UInt64
@@ -63,7 +63,7 @@ package struct MoveDistribution: Sendable, Equatable {
     preconditionFailure("weights sum to less than their total \(total)")
   }
 
-  /// Divides the weights by their common divisor, so that nested mixtures stay within 64 bits.
+  /// Divides the weights by their greatest common divisor, so that the weights of mixtures of mixtures stay within 64 bits.
   private mutating func reduce() {
     var divisor = total
     for index in 0..<9 where divisor > 1 && weights[index] > 0 {

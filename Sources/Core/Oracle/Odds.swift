@@ -6,7 +6,7 @@ package protocol ChanceNumber {
   static func * (a: Self, b: Self) -> Self
   /// Converts a whole number.
   init(_ value: UInt64)
-  /// A number whose product with `weight`/`total` this type can represent for each of these totals and any weight. For exact whole numbers:
+  /// A number n, so that this type can represent n · `weight`/`total` for each of these totals and every weight. For exact whole numbers:
   /// the least common multiple of the totals.
   static func commonDenominator(of totals: [UInt64]) -> Self
   /// Multiplies by `weight`/`total`.
@@ -60,8 +60,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
         for square in state.position.legalMoves where choice[square] > 0 {
           let after = state.position.playing(square)
           let mass = state.mass * common.share(choice[square], of: choice.total)
-          // The position shows the ply, so the states of different plies have different keys, and `index` need not be cleared between
-          // plies.
+          // Each ply adds a mark, so states of different plies have different keys, and `index` need not be cleared between plies.
           let key = after.ternaryKey * 9 + square.index
           if index[key] < 0 {
             index[key] = Int32(next.count)
@@ -84,8 +83,7 @@ extension Double: ChanceNumber {
 }
 
 /// The chances that the first of two players wins, draws or loses. The first player is X; or it plays half the games as X and half as O,
-/// and
-/// the odds are the mean of both.
+/// and the odds are the mean of both.
 package struct Odds: Sendable, Hashable {
   /// The chance that the first player wins.
   package let win: Double

@@ -67,8 +67,7 @@ private func perft(
     counts[side] &+= 2 &- many
     guard depth > 1 else { return }
     // Each of the `many` moves that do not win leaves one cell. In `lost` of these cases the other side wins with this cell, else the game
-    // is
-    // drawn.
+    // is drawn.
     let lost = oneOrTwo(UInt(completing[Int(bitPattern: other)]) & (many == 1 ? rest ^ on : on))
     counts[1] &+= many
     counts[31 &- side] &+= lost

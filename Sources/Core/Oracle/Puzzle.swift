@@ -7,8 +7,7 @@ package struct Puzzle: Sendable, Hashable {
   package struct Kind: Sendable, Hashable {
     package let variant: Variant
     /// Classic: the index in `DailyBoard.grades`. Infinite: the number of moves to the win. Misère: 0 for a win, 1 for a draw. Ultimate: 0,
-    /// a
-    /// win in two moves.
+    /// a win in two moves.
     let grade: Int
     /// The Glicko-2 rating of each puzzle of this kind: a player of equal rating finds the right move in half of these puzzles.
     package let rating: Double

@@ -121,8 +121,7 @@ private struct SolverWork {
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
   /// A number that takes the place of the best successor's score if a line is complete. 33 makes the position's score −32: lost for the
-  /// side to
-  /// move, 0 plies to the end. −33 makes the score 32: won for this side.
+  /// side to move, 0 plies to the end. −33 makes the score 32: won for this side.
   private let lineValue: Int8
 
   init(lineLoses: Bool) {

@@ -68,7 +68,7 @@ extension Position {
   /// The symmetries that map the board to itself, the identity included.
   package var symmetries: [Symmetry] { Symmetry.all.filter { $0(self) == self } }
 
-  /// The empty cells without their images: of empty cells that the board's own symmetries map to each other, only the lowest.
+  /// The lowest cell of each group of empty cells that symmetries of this very board map to each other; none after the end.
   package var distinctMoves: SquareSet {
     let own = symmetries
     return legalMoves.reduce(into: []) { result, square in

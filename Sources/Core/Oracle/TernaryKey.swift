@@ -19,7 +19,7 @@ extension Position {
   }
 }
 
-/// The base-3 weights of cells and masks.
+/// The numbers that marks add to a position's base-3 key.
 package enum TernaryKey {
   /// 3ⁱ, the weight of an X in a cell; an O weighs twice as much.
   @inline(__always)

@@ -1,16 +1,14 @@
 import Base
 import TicTacToe
 
-/// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is
-/// forced.
+/// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is forced.
 ///
 /// A search answers one question: does one side, the attacker, win? Each position has two numbers of leaves still to be proved: the least
 /// number that shows that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and the least number that
-/// shows
-/// that this side fails. The search descends to the move with which the side to move succeeds with the fewest leaves, until another move
-/// needs clearly fewer. Many leaves are below more than one move. So the number for failing is not the sum of the moves' numbers but the
-/// largest of them, plus one for each other move that is not yet proved to fail. Sources: A. Nagai, "Df-pn algorithm for searching AND/OR
-/// trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
+/// shows that this side fails. The search descends to the move that needs the fewest leaves for the side to move to succeed, until another
+/// move needs clearly fewer. Many leaves are below more than one move. So the number for failing is not the sum of the moves' numbers but
+/// the largest of them, plus one for each other move that is not yet proved to fail. Sources: A. Nagai, "Df-pn algorithm for searching
+/// AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
@@ -132,8 +130,8 @@ package final class UltimateSolver {
         store(key, numbers, nodes - begun)
         return numbers
       }
-      // Searches the best move until its disproof number is a quarter above that of the second-best move, not just above it: so the
-      // search does not switch between the two moves at every node.
+      // Searches the best move until its disproof number is a quarter above that of the second-best move. If any greater number ended the
+      // search of this move, the search would switch between the two moves at every node.
       let enough = min(proof, second < Numbers.never ? second &+ 1 &+ second / 4 : Numbers.never)
       let child = room[best]
       room[best].numbers = search(
@@ -147,8 +145,8 @@ package final class UltimateSolver {
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// The proof and disproof numbers of a live state. Proved if the side to move can win at once, or if the attacker can complete no
-  /// line of boards any more; else the numbers stored at an earlier visit, else initial numbers.
+  /// The proof and disproof numbers of a live state. They are final if the side to move can win at once, or if the attacker can complete no
+  /// line of boards any more. Else they are the numbers stored at an earlier visit; without an earlier visit, start values.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF

@@ -18,7 +18,7 @@ package struct Letter: Sendable, Hashable {
     package static let words = 80
     /// The most grapheme clusters of a name, as many as of a guest's name on a server.
     package static let name = 20
-    /// The most bytes of a text, per cluster that its limit allows: a single cluster can have any number of combining marks.
+    /// A text limited to n clusters is also limited to n times this many bytes, because one cluster can have any number of combining marks.
     static let bytesPerCluster = 8
     /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000

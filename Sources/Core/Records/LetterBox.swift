@@ -19,7 +19,7 @@ package struct LetterBox: Sendable, Hashable {
     /// The entry as a line of text.
     package var text: String { "\(you.text) \(since) \(letter.link)" }
 
-    /// Parses `text`; `nil` for other texts.
+    /// Reads an entry from a line that `text` has written; `nil` for other lines.
     package init?(text: String) {
       let parts = text.split { $0.isWhitespace }
       guard parts.count == 3, let you = Player(text: String(parts[0])) else { return nil }

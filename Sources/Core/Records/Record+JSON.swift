@@ -80,7 +80,7 @@ extension Record {
     for (name, key) in [("FEN", "start"), ("Termination", "termination"), ("DrawOffer", "drawOffer")] {
       guard let value = json[key] else { continue }
       guard let string = value.string else { throw refuse("member '\(key)' must be a string") }
-      // The arena marks adjudicated games; a record needs only their result.
+      // The arena writes this termination for games that it adjudicated; a record needs only their result.
       if key == "termination", string == "adjudication" { continue }
       text += "[\(name) \"\(Record.escaped(string))\"]"
     }

@@ -159,7 +159,7 @@ extension LinkCoder {
     code(Int64(count), column).flatMap { $0 <= Int64(limit) ? Int($0) : nil }
   }
 
-  /// Codes a number as its difference to `last`, with the sign in the lowest bit.
+  /// Codes the difference of a number minus `last`, with the sign in the lowest bit.
   private mutating func code(_ number: Int64?, _ column: Column, after last: Int64) -> Int64? {
     let step = number.map { $0 &- last }
     return code(step.map { ($0 << 1 ^ $0 >> 63) & .max }, column).map { last &+ ($0 >> 1 ^ -($0 & 1)) }
@@ -212,8 +212,7 @@ struct LinkCoder {
     """
 
   /// At [index in `orders`][hash of the context]: the probability that the next bit is 1, in units of 1/65,536. `counts` has the number of
-  /// bits
-  /// seen in this context, up to 30.
+  /// bits seen in this context, up to 30.
   private var chances = [UInt16](repeating: 1 << 15, count: orders.count << bits)
   private var counts = [UInt8](repeating: 0, count: orders.count << bits)
   private var history: UInt64 = 0
@@ -312,8 +311,7 @@ struct LinkCoder {
   }
 
   /// The point at which the next bit splits the coder's interval: the part up to the point codes a 1. The part's share of the interval is
-  /// the
-  /// probability of a 1: a mean over the contexts, in which a context weighs more if it is longer, more certain or seen more often.
+  /// the probability of a 1: a mean over the contexts, in which a context weighs more if it is longer, more certain or seen more often.
   private func middle() -> UInt32 {
     var (sum, weights) = (UInt64(0), UInt64(0))
     for (order, place) in places.enumerated() where counts[place] > 0 {

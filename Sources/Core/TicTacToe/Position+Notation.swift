@@ -6,7 +6,7 @@ extension Position {
     "\(Variant.classic.rows(x: MoveSet(x), o: MoveSet(o))) \(turn.text)"
   }
 
-  /// Parses the FEN-like notation of a reachable position; letters of either case, the side to move is optional.
+  /// Parses the FEN-like notation of a reachable position; accepts letters of either case, and a text without the side to move.
   package init(notation: String) throws(NotationError) {
     var cursor = try ByteCursor(notation, of: .classic)
     let rows = try Variant.classic.readRows(from: &cursor)

@@ -62,8 +62,8 @@ package struct VariantMove: Sendable, Hashable {
   }
 
   /// Whether the result is in sight. Classic, Infinite: the opponent can complete a line at once, or the mover has two threats. Misère:
-  /// each
-  /// move of the opponent completes a line and so loses. Ultimate: a side needs one more board for a line and can still win this board.
+  /// each move of the opponent completes a line and so loses. Ultimate: a side needs one more board for a line and can still win this
+  /// board.
   package var isDecisive: Bool {
     guard outcome == nil else { return false }
     switch after {

@@ -2,7 +2,7 @@ import Base
 
 /// Writes and reads the parts that all position texts have: the rows of the board, and the side to move.
 extension Variant {
-  /// The most bytes of a position text; every valid text is shorter.
+  /// The most bytes of a position text that is read; every valid text is shorter.
   var notationLimit: Int { isOneBoard ? 64 : 128 }
 
   /// Writes the rows from the top, with digits for runs of empty cells: `X1O/1X1/3`.
@@ -29,7 +29,7 @@ extension Variant {
     return text
   }
 
-  /// Parses the rows; letters of either case.
+  /// Parses the rows; accepts letters of either case.
   func readRows(from cursor: inout ByteCursor) throws(NotationError) -> (x: MoveSet, o: MoveSet) {
     var (x, o) = (MoveSet(), MoveSet())
     for row in 0..<side {
@@ -89,7 +89,7 @@ extension ByteCursor {
     }
   }
 
-  /// Parses the side to move and checks it against the marks.
+  /// Parses the side to move, which must be `turn`, the side that follows from the numbers of marks.
   mutating func readSide(_ turn: Player) throws(NotationError) {
     let place = offset
     guard try readSide() == turn else { throw error(at: place, "the marks say that \(turn.letter) is to move") }

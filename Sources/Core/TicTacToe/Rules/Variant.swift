@@ -42,8 +42,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
   /// Whether this game is meant by files, network messages and rows of the server's database that name no game. They date from the time
-  /// when
-  /// there was only one game.
+  /// when there was only one game.
   package var isImplied: Bool {
     switch self {
     case .classic: true
