@@ -37,6 +37,6 @@ package struct FileLocks: Sendable {
     (self.take, self.release) = (take, release)
   }
 
-  /// Grants every lock, for a screen that writes no files, such as the one that draws the pictures of a film.
+  /// Grants every lock, for a screen that stores no games, such as the one that draws the pictures of a film.
   package static let none = FileLocks(take: { _ in true }, release: { _ in })
 }

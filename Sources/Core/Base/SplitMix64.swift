@@ -7,8 +7,8 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 
   package init(seed: UInt64) { state = seed }
 
-  /// Makes the generator for item `index` of a sequence of games or bars. Generators with the same seed and different indices are
-  /// independent.
+  /// Makes the generator for the item `index` of a sequence, such as a game or a bar. Generators with the same seed and different indices
+  /// are independent.
   package init(seed: UInt64, index: UInt64) {
     var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     state = mixer.next()

@@ -20,8 +20,8 @@ package struct Menace: LearningOpponent {
 
   package var name: String { "menace" }
 
-  /// Fills every box as Michie did: 4 beads for each of the position's `distinctMoves` at the side's first move, 3, 2 and 1 at its second,
-  /// third and fourth move.
+  /// Fills every box as Michie did: 4 beads for each of the `distinctMoves` of its position at the side's first move, 3, 2 and 1 at its
+  /// second, third and fourth move.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
   /// Restores saved boxes. `nil` if `gamesLearned` is negative, if a box is missing or has no bead, if a cell has more than `beadLimit`

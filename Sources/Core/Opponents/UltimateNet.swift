@@ -150,7 +150,7 @@ struct UltimateNet: ~Copyable {
         SIMD8<Int32>(truncatingIfNeeded: sum) &* SIMD8<Int32>(truncatingIfNeeded: sum &* outputs[unit])
       total &+= products.evenHalf &+ products.oddHalf
     }
-    // `total` has a log-odds of 1 as 128² · 64 = 2²⁰, the result has it as 256 = 2⁸; so divide by 2¹².
+    // A log-odds of 1 is 128² · 64 = 2²⁰ in `total` and 256 = 2⁸ in the result, so divide by 2¹².
     return bias &+ total.wrappedSum() &>> 12
   }
 }

@@ -30,7 +30,7 @@ extension VariantState {
     }
   }
 
-  /// Every legal move, with the evaluation of the position after it as the other side sees it; empty if the game is not solved.
+  /// Every legal move, with the evaluation of the position after it as the other side sees it; empty if the variant is not solved.
   package var moveEvaluations: [(cell: Cell, after: Evaluation)] {
     switch self {
     case .classic(let position): Solver.shared.moveEvaluations(in: position)
@@ -40,7 +40,7 @@ extension VariantState {
     }
   }
 
-  /// The value-preserving moves; empty if the game is not solved.
+  /// The value-preserving moves; empty if the variant is not solved.
   package var valuePreservingMoves: [Cell] {
     let moves = moveEvaluations
     let best = moves.map { $0.after.value }.min()

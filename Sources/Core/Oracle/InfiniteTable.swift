@@ -99,7 +99,7 @@ package struct InfiniteTable: Sendable {
     }
   }
 
-  /// The better of two evaluations for the side to move; `after` is the other side's evaluation one ply later.
+  /// The better evaluation for the side to move: `best`, or that of a move after which the other side has the evaluation `after`.
   private func better(_ best: Evaluation, _ after: Evaluation) -> Evaluation {
     let this = Evaluation(value: after.value.negated, distance: after.distance + 1)
     if this.value != best.value { return this.value > best.value ? this : best }

@@ -82,8 +82,8 @@ extension Double: ChanceNumber {
   package func share(_ weight: UInt64, of total: UInt64) -> Double { self * Double(weight) / Double(total) }
 }
 
-/// The chances that the first of two players wins, draws or loses. The first player is X; or it plays half the games as X and half as O,
-/// and the odds are the mean of both.
+/// The chances that the first of two players wins, draws or loses. The first player plays X; or it plays X in half the games and O in the
+/// other half, and the odds are the mean of both.
 package struct Odds: Sendable, Hashable {
   /// The chance that the first player wins.
   package let win: Double

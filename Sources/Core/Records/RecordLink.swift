@@ -58,9 +58,9 @@ extension Record {
   }
 }
 
-/// Codes the parts of a link in their order; each function both writes and reads.
+/// Codes the parts of a link in their order. Each function writes its part, or reads it if `isReading`.
 extension LinkCoder {
-  /// Writes a text, or reads and returns one; `nil` beyond `limit` bytes.
+  /// Writes a text, or reads and returns one; `nil` if the text has more than `limit` bytes.
   fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
     guard text.count <= limit else { return nil }
     let count = Int(code(UInt8(text.count >> 8))) << 8 | Int(code(UInt8(text.count & 0xFF)))
@@ -268,7 +268,7 @@ struct LinkCoder {
     return byte
   }
 
-  /// The bytes written, without trailing zeros, which the reader supplies.
+  /// All bytes of the output. The reader supplies zeros after its end.
   func finished() -> [UInt8] {
     // The output ends with the shortest number within the coder's remaining interval, without the number's trailing zeros.
     var end: [UInt8] = []
