@@ -13,8 +13,8 @@ extension GameConductor {
   /// The melodies may visit the cells of the latest touches, at most this number.
   private static let visited = 6
 
-  /// In a game returns `moment` unchanged. In free play rounds it up to whole milliseconds since the start of free play, because links
-  /// store the times of touches in milliseconds.
+  /// In a game returns `moment` unchanged. In free play rounds `moment` up to whole milliseconds since free play began: a link to a piece
+  /// of free play stores the times of touches in milliseconds.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue
@@ -37,8 +37,8 @@ extension GameConductor {
     event.sentence = sentence.number
     // The phase (the progress towards the decision of a long game) stops at ½, because free play has no decision.
     event.phase = Double(min(sentence.touches, GameConductor.grown)) / Double(2 * GameConductor.grown)
-    // The first touch of every second sentence counts as the end of a sentence: it changes the next `sentences.lasting` bars by one of
-    // `sentences.changes`.
+    // The first touch of the second, fourth, sixth … sentence counts as the end of a sentence. So the next `sentences.lasting` bars are
+    // played as an entry of `sentences.changes` says.
     event.endsSentence = sentence.touches == 1 && sentence.number % 2 == 1
     freePlay = play
     return music.compose(event, at: moment)

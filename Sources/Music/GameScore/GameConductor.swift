@@ -28,8 +28,8 @@ package struct GameConductor: Sendable {
     music = Conductor(seed: seed, rules: rules, station: station)
   }
 
-  /// Handles a game event and returns the score events for it. `moment` is not before the previous event's; only the moments of
-  /// `previewed`, `refused` and `clockLow` may be.
+  /// Handles a game event and returns the score events for it. Only the events `previewed`, `refused` and `clockLow` may have a `moment`
+  /// before that of the previous event.
   ///
   /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not on
   /// network delay.
@@ -197,10 +197,11 @@ extension Fact {
   package static var fork: Fact { Fact(rawValue: "fork") }
   /// The move takes a cell with which the opponent would have completed a line.
   package static var block: Fact { Fact(rawValue: "block") }
-  /// The move made the mover's position worse, for example from even to lost; in Ultimate, it needlessly lets the opponent win at once.
+  /// The move made the mover's position worse, for example from even to lost. In Ultimate: the opponent can now win the game at once, and
+  /// another move would have prevented this.
   package static var mistake: Fact { Fact(rawValue: "mistake") }
-  /// The only move that kept the value of the mover's position (won, even or lost); in Ultimate, the only move that does not let the
-  /// opponent win at once.
+  /// The only move that kept the value of the mover's position (won, even or lost); in Ultimate, the only move after which the opponent
+  /// cannot win the game at once.
   package static var onlyMove: Fact { Fact(rawValue: "only-move") }
   /// The first move of the game after which one side's win can no longer be prevented; in Ultimate, after which a side needs only one
   /// more board for a line.
@@ -212,7 +213,7 @@ extension Fact {
   package static var board: Fact { Fact(rawValue: "board") }
   /// A small board is full without a winner (Ultimate).
   package static var fullBoard: Fact { Fact(rawValue: "full-board") }
-  /// The mover had a single legal move, or every other move would have let the opponent win at once (Ultimate).
+  /// The mover had a single legal move, or the opponent could have won the game at once after every other move (Ultimate).
   package static var forced: Fact { Fact(rawValue: "forced") }
 
   /// The facts (such as `threat`) that a rule file can use if the file declares no words for facts.

@@ -4,8 +4,8 @@ import TicTacToe
 import Tintinnabuli
 
 extension Record {
-  /// The voices whose moves came at times that the music chose (tag `InTime`, such as `xo`). The lengths of bars depend on these voices.
-  /// `nil` if the record does not say.
+  /// The voices of computers that moved in time with the music, at times chosen by the music (tag `InTime`, such as `xo`). The lengths of
+  /// bars depend on these voices. `nil` if the record lacks the tag.
   package var inTime: Set<Voice>? {
     get {
       self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }

@@ -37,9 +37,9 @@ package struct Rendition: Sendable {
 
   /// Composes a recorded game; `human` is the side of the only local human, by default the side named in the record.
   ///
-  /// Moves sound at the recorded frames, else at the log's times, else after the recorded thinking times. If the record has no times,
-  /// or if `uncut`, each move sounds at the end of the previous bar. If `trimmed`, no pause after a bar exceeds six short notes. A
-  /// later game of a session (its start frame is not 0) starts without the session's opening.
+  /// Moves sound at the recorded frames, else at the log's times, else after the recorded thinking times. If the record has no times, or if
+  /// `uncut`, each move sounds at the end of the previous bar. If `trimmed`, a pause after a bar lasts at most as long as six short notes.
+  /// A later game of a session (its start frame is not 0) starts without the session's opening.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
@@ -53,8 +53,8 @@ package struct Rendition: Sendable {
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Trimmed renderings keep the timing of earlier versions: the first echo comes `echoes.after` seconds after a bar of any
-    // length.
+    // Trimmed renderings keep the timing of earlier versions: with 100 per cent, the first echo comes `echoes.after` seconds after any bar,
+    // long or short.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human

@@ -100,9 +100,9 @@ package final class SampledPiano: @unchecked Sendable {
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
       // One stereo output for each bus: FluidSynth sends channel c to output c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
-      // A note of the stereo font takes two voices, and a slow game with the pedal held sounds almost a hundred notes. A voice that
-      // is ended for a new note stops within its wave, which clicks: with 96 voices the tests' click measure found 6.7 dB (its
-      // limit is 6).
+      // A note of the stereo font takes two voices, and a slow game with the pedal held sounds almost a hundred notes. A voice that is
+      // ended for a new note stops within its wave, which clicks: with 96 voices the tests' measure of clicks was 6.7 dB, and must stay
+      // below 6.
       ("synth.polyphony", 256), ("synth.cpu-cores", 1),
     ]
     for (name, value) in switches { fluid_settings_setint(settings, name, value) }

@@ -64,8 +64,8 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms). For a bar of one pair: the length of the pair divided by
-    /// `long`.
+    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms). A bar of one pair has only its long note: the length of this
+    /// note divided by `long`, the number of short notes in a long note.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {

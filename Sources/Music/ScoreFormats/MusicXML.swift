@@ -32,7 +32,7 @@ package enum MusicXML {
   /// Writes measures one after another.
   private struct Writer {
     let scale: Scale
-    /// The length of a long note in short notes.
+    /// How many short notes last as long as a long note.
     let long: Int
     /// The beats of the previous measure, and the dynamics mark in force.
     private var beats = 0
@@ -257,8 +257,8 @@ package enum MusicXML {
 
 extension Bar {
   /// The word over a bar of a printed score. Over a move's bar: the name of its first sign (the musical answer to a fact), such as
-  /// `threat`, or none for a calm move. Over an echo: `echo`. Over the bar of a take-back: `undo`. Other bars have no word, so that the
-  /// words over neighbouring bars do not touch.
+  /// `threat`, or no word if this sign is `calm`. Over an echo: `echo`. Over the bar of a take-back: `undo`. Other bars have no word, so
+  /// that the words over neighbouring bars do not touch.
   var caption: String {
     switch kind {
     case .move: signs.first == "calm" ? "" : signs.first ?? ""

@@ -229,7 +229,7 @@ package struct RuleReader: RuleVisitor {
     for moved in [rules] + rules.tonics.map({ rules.moved(to: $0) }) {
       let compass = moved.melody.compass
       let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)
-      // Echoes may add octaves, too, but need no check: `echoes.ceiling` limits their pitch.
+      // Echoes may also sound octaves higher, but are not checked here: `echoes.ceiling` limits their pitch.
       guard lowest < 33 || compass.upperBound.midi + 12 * (octaves.max() ?? 0) > 108 else { continue }
       let tonic = moved.scale.tonicSpelling.letterName
       complain("hands", "with the compass the hands must stay within A1 (T lies below M) and C8, in \(tonic) too")

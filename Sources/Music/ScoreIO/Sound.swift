@@ -89,8 +89,7 @@ package struct Sound: Sendable {
     model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
   }
 
-  /// A sound whose samples, equal in both channels, are this sound's level (an amplitude) at each frame, as measured by an
-  /// extractor.
+  /// This sound's level as a sound: at each frame both channels have the amplitude that an extractor measures there.
   package func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
     var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
     extractor.set(parameters)

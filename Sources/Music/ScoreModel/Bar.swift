@@ -23,7 +23,7 @@ public struct Pair: Sendable, Hashable {
   public var m: Note?
   /// The tintinnabuli note; `nil` if M sounds alone.
   public var t: Note?
-  /// The second note of T in a pair in which T plays twice (`TPace.double`, or a removed mark).
+  /// The second note of T if T plays two notes in this pair: at the pace `TPace.double`, or to answer a mark that leaves the board.
   public var answer: Note?
   /// Low notes, such as the low tonic in two octaves.
   public var bass: [Note]
@@ -103,8 +103,8 @@ public struct Bar: Sendable, Hashable {
   public var root = 0
   /// How the bar's time is divided.
   public var rhythm = Rhythm.even
-  /// The number, from 1, of the entry of `sentences.changes` by which this bar differs after a closed sentence (group of events); 0
-  /// for none.
+  /// The number, from 1, of the entry of `sentences.changes` that changes this bar because a sentence (group of events) ended shortly
+  /// before; 0 if none changes it.
   public var change = 0
 
   /// Makes a bar; see the properties.

@@ -40,7 +40,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var frame: Tick
   /// The duration in frames; see `Kind`.
   public var duration: Int32 = 0
-  /// The number of the bar, echo or interface sound to which the event belongs; it grows by 1 with each new one.
+  /// The number of the bar, echo or interface sound to which the event belongs. Each new bar, echo or sound gets the next number.
   public var generation: UInt32
   /// The kind of event.
   public var kind: Kind

@@ -51,8 +51,8 @@ enum Arithmetic {
   @inline(__always)
   static func amplitude(decibels: Float) -> Float { exp2(decibels * 0.166_096_404_7) }
 
-  /// The share of a change that a one-pole filter follows in one step; `seconds` is the filter's time constant, `rate` its steps per
-  /// second.
+  /// The share of the distance to its target that a one-pole filter covers in one step. `seconds` is the filter's time constant, `rate` its
+  /// number of steps a second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 
   /// The factor for each frame that lowers an amplitude by 60 dB within `t60` seconds. Not for the audio thread.

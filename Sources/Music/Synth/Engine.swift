@@ -66,14 +66,14 @@ public final class Engine: @unchecked Sendable {
 
   /// Fills `frames` frames of interleaved stereo Float, −1…1. Real-time safe: yes.
   ///
-  /// The result does not depend on block sizes. The compiler verifies that nothing here allocates, locks or counts
-  /// references, except in debug builds, which cannot see across files.
+  /// The result does not depend on block sizes. The compiler verifies that this function and all that it calls never allocate, lock or
+  /// count references; not in debug builds, where the compiler does not see functions of other files.
   #if !DEBUG
     @_noLocks @_noAllocation
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // This store must come before the ring is read; `Ring.post` says why this store and its own are sequentially consistent.
+    // This store must come before `drain` reads the ring. `Ring.post` says why this store and the one there are sequentially consistent.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)
@@ -134,7 +134,8 @@ public final class Engine: @unchecked Sendable {
     return false
   }
 
-  /// Changes mix and effects without interruption: sounding notes end with the old effects, new notes use the new effects.
+  /// Changes mix and effects without interruption: notes that sound already keep the old effects to their end, new notes use the new
+  /// effects.
   public func load(_ patch: Patch) {
     self.patch = patch
     controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))

@@ -26,8 +26,8 @@ public struct EnvelopeExtractor: ~Copyable {
 
   private let sampleRate: Double
   private let values: SampleBuffer<Float>
-  /// Values, each greater than the next, and the frames at which they came (`queueAge`): the first value is the peak of the sliding window.
-  /// A frame costs constant time on average.
+  /// The candidates for the peak of the sliding window: the levels (and in `queueAge` the frames) that no later frame has reached. The
+  /// first is the peak. A frame costs constant time on average.
   private let queueValue: SampleBuffer<Float>
   private let queueAge: SampleBuffer<Int>
   private var queueHead = 0
@@ -120,7 +120,7 @@ public struct EnvelopeMatcher: ~Copyable {
 
     /// *breath*: the drone follows the piano's level slowly.
     public static let breath = Parameters(window: 400, detector: .average, match: 45)
-    /// *follow*: the sound follows the whole envelope.
+    /// *follow*: the sound gets the whole envelope of the other sound.
     public static let follow = Parameters(window: 50, detector: .average, match: 100)
   }
 

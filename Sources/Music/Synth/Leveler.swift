@@ -8,8 +8,8 @@ import ScoreModel
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The greatest ratio of `reference` to the mean power that still raises the gain: 33 dB, where the gain is 24.75 dB before
-  /// `makeup`.
+  /// The most by which the mean power may lie below `reference` and still raise the gain, as a ratio: 33 dB. This raises the gain by 24.75
+  /// dB, before `makeup`.
   private static let most: Float = 1_995.3
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −63 dBFS.
   private static let floor: Float = 0.000_000_501
@@ -52,7 +52,7 @@ struct Leveler: ~Copyable {
     }
   }
 
-  /// The gain for a mean power: (reference / power)^⅜, which removes three quarters of the difference in dB.
+  /// The gain for a mean power, as a factor on the amplitude: (reference / power)^⅜. So a sound that is 4 dB softer gets 3 dB more gain.
   private static func gain(at power: Float) -> Float {
     let root = OpaqueCalls.squareRoot(OpaqueCalls.squareRoot(min(reference / max(power, 1e-12), most)))
     let gain = makeup * root * OpaqueCalls.squareRoot(root)

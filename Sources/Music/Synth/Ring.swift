@@ -15,8 +15,8 @@ struct Ring<Element: BitwiseCopyable>: ~Copyable {
     let at = written.load(ordering: .relaxed)
     guard count <= slots.count - (at - read.load(ordering: .acquiring)) else { return false }
     for i in 0..<count { slots[(at + i) & (slots.count - 1)] = value(i) }
-    // This store and the audio thread's store of `framesBegun` are sequentially consistent: either the audio thread sees this batch
-    // in the block that it begins, or the producer sees that the block has begun.
+    // This store and the audio thread's store of `framesBegun` are sequentially consistent: either the audio thread sees this batch in the
+    // block that it is about to render, or the producer sees that this block has begun.
     written.store(at + count, ordering: .sequentiallyConsistent)
     return true
   }

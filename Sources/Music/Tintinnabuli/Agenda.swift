@@ -39,7 +39,7 @@ struct Agenda: Sendable {
     /// The approximate time at which the half arch ends.
     var until = Tick.zero
 
-    /// The number of pairs in which M plays, in the closing bars after this step's bar; the coda does not count.
+    /// The number of pairs in which M plays, in the closing bars after the bar with the index `step`; the coda does not count.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)

@@ -14,8 +14,8 @@ struct BarPlan {
   var pending: (rule: SignRule, voice: Voice)?
   /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The pair in which T leaves the triad: the first (0) if M has the sign's degree `awakenM` there, else the second (1); `nil` if T
-  /// stays in the triad.
+  /// The index of the pair in which T leaves the triad: 0 if the downbeat already has the degree `awakenM` that the sign wants for this,
+  /// else 1; `nil` if T stays in the triad.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
@@ -48,8 +48,8 @@ struct BarPlan {
     (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
   }
 
-  /// The last pair in which M plays before it rests: usually the first pair, but the second pair if a sign (a musical answer to a fact)
-  /// sounds there.
+  /// The index of the last pair in which M plays before M rests: usually 0 (the first pair), but 1 if a sign (a musical answer to a fact)
+  /// sounds in the second pair.
   var firstHeld: Int { pending != nil || awakensAt == 1 || sign.secondPair != nil ? 1 : 0 }
 }
 

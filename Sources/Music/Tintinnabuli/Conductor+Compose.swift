@@ -23,8 +23,8 @@ extension Conductor {
       return slot < 0 ? line : search.varied(line, at: slot) ?? line
     }
     let octaves = rules.manner(of: plan.voice).octaves
-    // `novelty` forgets a melody after half an hour, but not in a network match: the clients' times differ, and all clients have to compose
-    // identical bars.
+    // `novelty` forgets a melody half an hour after its time. In a network match all melodies have the time zero, so none is forgotten: the
+    // clients' times differ, and all clients have to compose identical bars.
     let heard = piece.isMatch ? .zero : moment
     let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.take(choice)

@@ -177,7 +177,7 @@ extension Conductor {
     return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
   }
 
-  /// The velocity of the bar in per cent, and a factor in per cent for T on top of it. Consecutive hurried events get softer.
+  /// The velocity of M in per cent of the usual velocity, and the velocity of T in per cent of M's. Consecutive hurried events get softer.
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }
@@ -190,7 +190,7 @@ extension Conductor {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
     plan.removed = (slot, degree + rules.lowest)
     guard plan.count < slot + 2 else { return }
-    // If people play, shorter notes make up for the additional pairs.
+    // If a person plays, make the short notes shorter, so that the additional pairs do not delay the long note.
     if autoReplyVoices.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
     plan.count = slot + 2
   }
@@ -222,7 +222,8 @@ extension Conductor {
       }
   }
 
-  /// Schedules the music after the event's bar, and moves the bed (the drone's sustained tone) to the next event's root.
+  /// Schedules the music after the event's bar, and moves the bed (the drone's sustained tone) at this bar's long note to the root that the
+  /// next event is expected to have.
   private mutating func scheduleNext(after written: WrittenBar, _ event: Event, at moment: Tick) -> [ScoreEvent] {
     if let end = event.end {
       close(end, facts: [], from: written.end)
@@ -240,15 +241,17 @@ extension Conductor {
     return events
   }
 
-  /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note.
+  /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note. The usual number of pairs
+  /// comes from `rules.bars`, in a long piece from `sentences.pairs`.
   ///
-  /// - At an end, or if the music chooses the time of both voices' replies: the usual number (`rules.bars`, or `sentences.pairs`).
+  /// - At an end, or if the music chooses the time of both voices' replies: the usual number.
   /// - If the music chooses only the time of the other voice's reply: the usual number, with as many short pairs as `answered` permits.
   /// - If a person replies: the usual number or, if the time is too short, as many of the quickest short notes as fit.
   ///
-  /// Unless the music chooses the time of both replies, the short notes are so quick that the long note starts in time: at most `apart`
-  /// seconds after the last long note that was heard (`sinceLongNote` ago) and, except at an end, after at most `reach` per cent of the
-  /// expected thinking time (the piece's median). Short notes are seldom quicker than `quickest`; then the long note starts later.
+  /// Unless the music chooses the time of both replies, short notes are so quick that the long note starts in time: at most `apart` seconds
+  /// after the last long note that was heard (`sinceLongNote` before this event), and within `reach` per cent of the expected thinking time
+  /// (the piece's median) unless the event ends the piece. Only a single short note, or two in a crowded bar, are quicker than `quickest`.
+  /// If that is not quick enough, the long note starts later.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
@@ -333,8 +336,8 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // A draw has another form than the session's last draw. A network match ignores the last draw, since it differs between listeners,
-      // who must all hear the same.
+      // `form` is the index of the contour in `draws`. A draw does not repeat the form of the session's last draw. A network match may
+      // repeat it, because its listeners must all hear the same and had different draws before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]
@@ -376,7 +379,7 @@ extension Conductor {
     closing.sentence = sentence
     closing.motto = piece.motto(event.voice, in: sentence)
     closing.roots = sizes.map { _ in event.root }
-    // If a person plays, a reply waits only until the long note of the half arch's first bar.
+    // If a person plays, a reply waits only until the long note of the half arch's first bar has begun.
     let notes = autoReplyVoices.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
     closing.until = moment + .seconds(short * Double(notes))
     agenda.wait(from: moment, rules)

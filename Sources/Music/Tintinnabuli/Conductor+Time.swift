@@ -237,8 +237,9 @@ extension Conductor {
 
   // MARK: Waiting
 
-  /// Repeats the end of an earlier bar, softer, every second time an octave higher. After `echoes.thin` seconds echoes are shorter
-  /// and softer. After `echoes.sparse` seconds there are no echoes; `strikeWaiting` recalls events instead.
+  /// Repeats the end of an earlier bar, softer, every second time `echoes.octaves` octaves higher. When the wait for an event has lasted
+  /// `echoes.thin` seconds, echoes are shorter and softer; from `echoes.sparse` seconds on there are none, and `strikeWaiting` recalls
+  /// events instead.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     agenda.course = .waiting(echoes: number + 1)
     let law = rules.echoes
@@ -292,8 +293,8 @@ extension Conductor {
     return sentences.map { $0.bar }
   }
 
-  /// Strikes the low tonic while a player thinks, but not during closing bars. After `echoes.sparse` seconds each stroke also
-  /// recalls an event, the strokes get softer, and the time between them grows up to twice `drone.every`.
+  /// Strikes the low tonic while a player thinks, but not during closing bars. When the wait has lasted `echoes.sparse` seconds, each
+  /// stroke also recalls an event; from then on the strokes get softer, and the time between them grows up to twice `drone.every`.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
@@ -306,8 +307,8 @@ extension Conductor {
       + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// Recalls the first event that was not recalled before: plays the first and the long note of its bar, for every second event an octave
-  /// higher.
+  /// Recalls the first event that was not recalled before: plays the first and the long note of its bar, for every second event
+  /// `echoes.octaves` octaves higher.
   private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

@@ -43,8 +43,8 @@ public struct Event: Sendable, Hashable {
   public var removedDegree: Int?
   /// The number of an earlier event that led to the same position; the bar quotes the melody of that event.
   public var returns: Int?
-  /// Whether the event belongs to free play, in which no event is taken back. Echoes of free play repeat the first pairs of all events of
-  /// a sentence, which are the touched cells. The first echo follows soon after the last bar.
+  /// Whether the event belongs to free play, in which no event is taken back. Echoes of free play repeat the first pairs of all events of a
+  /// sentence, which are the touched cells. The first echo comes `phrases.after` seconds after the last bar.
   public var isFree = false
 
   /// Makes an event; see the properties for units and ranges.
@@ -72,7 +72,7 @@ public struct Marks: Sendable, Hashable {
 
 /// The end of a piece.
 public struct End: Sendable, Hashable {
-  /// The rule file's ending that closes the piece.
+  /// The kinds of end for which the rule file has an ending (rules for the closing bars).
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A voice has won the piece.
     case win
@@ -82,7 +82,7 @@ public struct End: Sendable, Hashable {
     case draw
   }
 
-  /// The ending that closes the piece.
+  /// The kind of end, which selects the rule file's ending.
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?

@@ -162,8 +162,8 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move to note `slot` by its start and direction: against the contour, a tritone, or a long note not reached by
-  /// step.
+  /// The costs of a move of `move` degrees from the degree `from` to note `slot`: against the contour, by a tritone, or to a long note
+  /// other than by step.
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {

@@ -9,8 +9,8 @@ struct PendingSigns: Sendable {
     var voice: Voice
   }
 
-  /// The last event's bar, as far as `collectCutSigns` needs it at the next event: it shows which signs and whether the long note of
-  /// this bar a cut kept from being heard.
+  /// The last event's bar. At the next event `collectCutSigns` needs it to find which signs of this bar a cut kept from being heard, and
+  /// whether it kept the long note.
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]
@@ -25,8 +25,8 @@ struct PendingSigns: Sendable {
   /// The time from the start of the last long note that was heard to the last event.
   private(set) var sinceLongNote = Tick.zero
 
-  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. `elapsed`
-  /// is the time since the last bar's start by a match's log, if there is one. If the cut keeps the long note of the sounding bar,
+  /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. `elapsed` is
+  /// the time since the last bar's start by a match's log; `nil` outside matches. If the cut keeps the long note of the sounding bar,
   /// phrase or echo from being heard, returns this note; the next bar plays it in its first pair.
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules

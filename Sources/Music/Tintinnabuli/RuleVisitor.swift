@@ -96,7 +96,7 @@ extension RuleWord {
 /// A visitor of all values of a rule file in their order: the parser, which sets and validates them, the printer and
 /// the documentation generator. `ScoreRules.visit` is the only description of the format.
 package protocol RuleVisitor {
-  /// Visits a value and may replace it by one of the same kind.
+  /// Visits a value and may replace it by another value of the same kind.
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue)
   /// Visits a mapping.
   mutating func group(_ name: String, _ body: (inout Self) -> Void)

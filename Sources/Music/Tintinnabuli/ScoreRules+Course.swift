@@ -3,7 +3,7 @@ import ScoreModel
 extension ScoreRules {
   /// The way in which a voice plays: its register, pan and roll.
   public struct Manner: Sendable, Hashable {
-    /// Octaves added to the composed melody, or subtracted if negative; T follows M.
+    /// Octaves by which the composed melody is moved up, or down if negative; T moves with it.
     public var octaves = 0
     /// The pan, −100 (left) … +100 (right).
     public var pan = 0
@@ -123,8 +123,8 @@ extension ScoreRules {
 
     /// A change that a closed sentence (group of events) makes to the bars after it.
     public struct Change: Sendable, Hashable {
-      /// The position of T in bars whose sign (the row of `signs` for the event) places T like the file's last sign; `nil` keeps the
-      /// position of the sign.
+      /// The position of T in bars whose sign (the row of `signs` for the event) has the same position of T as the last row of `signs`;
+      /// `nil` leaves the position unchanged.
       public var t: SignRule.TPosition?
       /// When T sounds in bars whose sign (the row of `signs` for the event) lets T sound together with M.
       public var tPace = SignRule.TPace.together
@@ -161,7 +161,7 @@ extension ScoreRules {
       v.each("changes", 0...12, of: "changes", &changes, new: Change()) { $0.visit(&$1) }
     }
 
-    /// The number of a range for a phase 0…1: the lower bound at 0, the upper bound near 1.
+    /// The number in `range` for a phase 0…1: the lower bound for the phase 0, the upper bound for phases near 1.
     static func value(_ range: ClosedRange<Int>, at phase: Double) -> Int {
       range.lowerBound + Int(min(max(phase, 0), 0.999) * Double(range.count))
     }
@@ -242,9 +242,9 @@ extension ScoreRules {
     public var velocity = 72
     /// Octaves added to every second echo.
     public var octaves = 1
-    /// The rest after the first echo in seconds.
+    /// The silence after the first echo, in seconds.
     public var rest = 5.0
-    /// Per cent by which each rest between echoes is longer than the previous rest.
+    /// Per cent by which the silence after each further echo is longer than the silence after the echo before.
     public var growth = 25
     /// The most pairs of an echo: the last pairs of the bar that the echo repeats.
     public var most = 4

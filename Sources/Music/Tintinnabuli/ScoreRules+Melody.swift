@@ -76,7 +76,7 @@ extension ScoreRules {
     public var familiar = 12
     /// The additional cost of a bar that repeats an earlier bar note for note.
     public var again = 400
-    /// The widest move, in degrees.
+    /// The widest move of a melody from one note to the next, in degrees.
     public var widest = 7
     /// The lowest and the highest note of M when the first voice plays.
     public var compass = Pitch(21)...Pitch(108)
@@ -84,8 +84,8 @@ extension ScoreRules {
     public var register = Pitch(21)...Pitch(108)
     /// The most degrees by which a game may move its register, up or down.
     public var drift = 0
-    /// Bar lengths in notes. For each of these lengths that is not above its own length, a bar's melody visits one degree of the mover's
-    /// motto or a mark of the opponent.
+    /// Bar lengths in notes: a bar's melody visits as many degrees of the mover's motto, or marks of the opponent, as this list has lengths
+    /// up to the bar's own. With the list 4, 7, a bar of five notes visits one.
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5

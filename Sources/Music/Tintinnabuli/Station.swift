@@ -18,9 +18,10 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The position of the next piece in the cycle of `count` tonics. The next piece keeps the current tonic, unless the current piece had
-  /// an awakening or was drawn (`goesOn`), three pieces had this tonic, or the cycle begins again. Then it takes the tonic at its index
-  /// `game`. `draw` replaces the form of the last drawn piece; `nil` keeps it.
+  /// The position of the next piece, whose `game` is one more, or 0 at the end of the cycle of `count` tonics. The next piece keeps the
+  /// current tonic, unless the current piece had an awakening or was drawn (`goesOn`), three pieces had this tonic, or the cycle begins
+  /// again. Then it takes the tonic with the index `game`. `draw` is the form of the current piece if it was drawn; `nil` keeps the form of
+  /// the last drawn piece.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
