@@ -58,7 +58,7 @@ extension GameConductor {
     }
   }
 
-  /// In Infinite the plies after the opening add at most 0.35 to the progress; this number of them adds all of it.
+  /// In Infinite, this number of plies after the opening adds 0.35 to the progress of the game; further plies add nothing.
   private static let long = 24
   /// The number of points at which the nine boards of Ultimate together have the progress 1: 4 points for each closed board, 1 for
   /// each open board that a side can win in one move.

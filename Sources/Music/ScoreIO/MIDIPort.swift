@@ -9,7 +9,7 @@ package final class MIDIPort {
   private let coder: OpaquePointer
   private let port: Int32
 
-  /// Opens the port of a client; `aconnect` and other programs find the client by its name.
+  /// Opens a port as a client of the ALSA sequencer; `aconnect` and other programs find the client by its name.
   ///
   /// - Parameter name: The client's name; a number is appended if another client has this name.
   /// - Throws: A one-line error if the machine has no sequencer.

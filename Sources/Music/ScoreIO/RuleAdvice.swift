@@ -13,8 +13,8 @@ package enum RuleAdvice {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// One line for each entry of the file whose pitches, transposed to a tonic of the cycle, leave the 88 keys and so sound in
-  /// another octave.
+  /// One line for each entry of the file, such as `drone.notes`, that has a pitch outside the 88 keys once the rules are transposed to a
+  /// tonic of the cycle. Such a pitch sounds in another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []

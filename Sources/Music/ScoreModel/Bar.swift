@@ -87,7 +87,8 @@ public struct Bar: Sendable, Hashable {
   public var index: Int
   /// The origin of the bar.
   public var kind: Kind
-  /// The number, from 1, of the move whose bar this is, or after whose bar it comes; 0 for kinds of bars without a move.
+  /// The number, from 1, of the bar's move: the bar's own move for the kinds `move` and `undo`, the last move before the bar for `phrase`
+  /// and `sentence`; 0 for all other kinds.
   public var ply: Int
   /// The voice that plays the bar; `nil` for bars without a voice, such as the opening.
   public var voice: Voice?

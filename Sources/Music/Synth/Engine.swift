@@ -66,14 +66,15 @@ public final class Engine: @unchecked Sendable {
 
   /// Fills `frames` frames of interleaved stereo Float, −1…1. Real-time safe: yes.
   ///
-  /// The result does not depend on block sizes. The compiler verifies that this function and all that it calls never allocate, lock or
-  /// count references; not in debug builds, where the compiler does not see functions of other files.
+  /// The result does not depend on block sizes. In release builds the compiler verifies that this function and all that it calls never
+  /// allocate, lock or count references; in debug builds it cannot see into other files.
   #if !DEBUG
     @_noLocks @_noAllocation
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // This store must come before `drain` reads the ring. `Ring.post` says why this store and the one there are sequentially consistent.
+    // This store must come before `drain` reads the ring. `Ring.post` says why both this store and the store in `post` are sequentially
+    // consistent.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)

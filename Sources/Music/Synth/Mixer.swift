@@ -42,7 +42,7 @@ struct Mixer: ~Copyable {
   private var send = Ramp<Float>(0)
   /// The share of the piano's sound that the current rack (the nodes of the patch) gets; the old rack gets the rest.
   private var rackEnter = Ramp<Float>(1)
-  /// The level of the old rack: stays at 1 while the rack's sound dies away, but fades out if a third rack is waiting.
+  /// The level of the old rack: stays at 1 while the rack's sound dies away, but fades out if a third rack is waiting to be taken.
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
@@ -247,8 +247,8 @@ struct Mixer: ~Copyable {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
     // At most two racks sound: the old rack fades within 100 ms if another rack is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // The old rack ends after ten seconds or after its fade. The old rack can be returned only after the producer has collected the rack
-    // returned before.
+    // The old rack (the nodes of the patch before) ends ten seconds after the new rack came, or after its fade. It goes back to the
+    // producer thread, which frees it, once the producer has collected the rack returned before.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
     guard oldRack == nil, let incoming = controls.rack.take() else { return }

@@ -191,7 +191,8 @@ struct BarWriter {
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // With extreme rules the factor could become 0 or negative; its lower limit, 0.25, gives every note a length.
+        // A note is longer or shorter by `factor`. With extreme rules `factor` could become 0 or negative; the lower limit 0.25 gives every
+        // note a length.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }

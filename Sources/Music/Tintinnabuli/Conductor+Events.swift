@@ -368,8 +368,8 @@ extension Conductor {
   /// The root of the first event of a sentence (a group of events).
   private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
 
-  /// Closes a sentence (a group of events) with a half arch, whose last notes are the motto of the event's voice: the degrees of the
-  /// voice's first three events in this sentence.
+  /// Closes a sentence (a group of events) with a half arch (a few closing bars). Its last notes are the motto of the event's voice: the
+  /// degrees of the voice's first three events in this sentence.
   private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
     var ending = ScoreRules.Ending()
     (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)
@@ -419,7 +419,7 @@ private struct Stroke {
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false
   var isHurried = false
-  /// The standing of the event's voice before the event.
+  /// The standing of the event's voice before the event: −1 lost, 0 even, 1 won.
   var stood = 0.0
   var signs: [SignRule] = []
 

@@ -50,8 +50,9 @@ extension Conductor {
     agenda.next = end + .seconds(rules.phrases.after)
   }
 
-  /// Composes a phrase that answers the previous bar: by the other voice, starting a step above or below that bar's long note, in the
-  /// opposite contour. T has the position relative to M that the last event's sign (its row of `signs`) sets.
+  /// Composes a phrase that answers the previous bar: by the other voice, starting a step above or below that bar's long note, with a
+  /// contour for the opposite of the last event's standing. T has the position relative to M that the last event's sign (its row of
+  /// `signs`) sets.
   ///
   /// The phrase depends on the piece only, not on melodies heard before in the session, so that records store no candidate for it and all
   /// listeners of a match hear the same.

@@ -183,7 +183,8 @@ public struct Conductor: Sendable {
     return event
   }
 
-  /// Moves the bed (the drone's sustained tone), unless it is there already, to a root and the tones of the last closed sentence's change.
+  /// Moves the bed (the drone's sustained tone) to a root, with the tones above it that the last closed sentence's change sets. Returns no
+  /// event if the bed is there already.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
     moveBed(to: Bed(root: root, tones: change?.rule.bed ?? []), at: moment)
   }

@@ -1,8 +1,8 @@
 import Base
 import ScoreModel
 
-/// Counts how often each bar of a piece was echoed. Echoes of a bar that repeat another number of its pairs, or move them by other
-/// octaves, are counted apart. Also remembers which bars a stroke of the low tonic has recalled.
+/// Counts how often each bar of a piece was echoed. Echoes of the same bar have separate counts if they differ in the number of pairs or in
+/// octave. Also remembers which bars were recalled at a stroke of the low tonic.
 struct EchoMemory: Sendable {
   private var told: [Int: Int] = [:]
 
@@ -40,7 +40,7 @@ struct EchoMemory: Sendable {
     return Choice(source: source, pairs: writer.ending(of: source, most), octaves: octaves)
   }
 
-  /// Finds the first bar not yet recalled, marks it as recalled and returns its index.
+  /// Finds the first of `bars` that was not recalled at a stroke of the low tonic yet, marks it as recalled and returns its index.
   mutating func tellNext(of bars: [Bar]) -> Int? {
     guard let number = bars.firstIndex(where: { told[$0.index * 256] == nil }) else { return nil }
     told[bars[number].index * 256] = 1

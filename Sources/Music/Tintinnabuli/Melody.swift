@@ -143,7 +143,7 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move by its number of degrees and by the preceding move.
+  /// The costs of a move by `move` degrees after the move with the index `way` in `ways`.
   private func moveCosts(_ way: Int, _ move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     let before = Self.ways[way]
     switch abs(move) {

@@ -99,8 +99,8 @@ struct Snapshot: Sendable {
   private var piece: Piece
   private let novelty: Novelty?
 
-  /// Keeps the piece before an event. In a local game an undo clears the last event's time and the count of hurried moves, and `novelty`
-  /// keeps the melodies that were heard.
+  /// Keeps the piece before an event; in a match also `novelty`. In a local game taking back the event also clears the last event's time
+  /// and the count of hurried moves, but keeps the melodies heard since.
   init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
     (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
     if !piece.isMatch { (self.piece.last, self.piece.hurried) = (nil, 0) }

@@ -9,7 +9,7 @@ struct ScoreBook: Sendable {
     /// The time at which the bar is cut; after it the bar does not sound.
     var cut: Tick?
 
-    /// The end of the bar's last note, or its cut.
+    /// The time at which the bar ends: the end of its last note or, if earlier, its cut.
     var end: Tick { min(written.end, cut ?? written.end) }
   }
 
@@ -17,7 +17,7 @@ struct ScoreBook: Sendable {
   /// The reasons for each note of M by bar index.
   var reasons: [Int: [NoteReason]] = [:]
   private(set) var generation: UInt32 = 0
-  /// The last bar and the bar before it, which may still sound.
+  /// The last bar; the next property is the bar before it. Both may still sound.
   private(set) var current: Sounding?
   private(set) var previous: Sounding?
 
@@ -77,7 +77,7 @@ struct ScoreBook: Sendable {
 }
 
 extension Bar {
-  /// The end of the bar's last pair, or its cut.
+  /// The end of the bar's last pair or, if the bar was cut, the time of the cut.
   public var end: Tick { start + (cut ?? pairs.last?.end ?? .zero) }
 
   /// The pairs that sounded: all pairs of an uncut bar, the pairs before the cut of a cut bar.

@@ -107,8 +107,8 @@ extension ScoreRules {
   public struct Sentences: Sendable, Hashable {
     /// The number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound when the piece is decided.
     public var pairs = 2...4
-    /// The number of pairs of the first bar that closes a sentence: the lower bound at the start of a piece, the upper when the piece is
-    /// decided.
+    /// The number of pairs of the first bar of a half arch, which closes a sentence: the lower bound at the start of a piece, the upper
+    /// bound when the piece is decided.
     public var arch = 3...4
     /// The velocity of the T that answers a removed mark, in per cent of T's usual velocity.
     public var leaves = 110
@@ -116,7 +116,7 @@ extension ScoreRules {
     public var bed = 3.0
     /// The rhythms of the bars that close a sentence, one after the other; if empty, all these bars have the rhythm `even`.
     public var rhythms: [Bar.Rhythm] = []
-    /// The number of events for which the change by a closed sentence lasts.
+    /// The change that a closed sentence makes lasts for this number of events.
     public var lasting = 10
     /// Each closed sentence changes the bars of the next `lasting` events by one of these changes, in turn.
     public var changes: [Change] = []
@@ -187,7 +187,7 @@ extension ScoreRules {
     public var strikesDrone = false
     /// The effect chain of the long notes of the closing bars, if any.
     public var chain: String?
-    /// Per cent of the first closing bar's short note by which short notes get longer with each closing bar.
+    /// With each closing bar, short notes get longer by this number of per cent of a short note of the first closing bar.
     public var augment = 0
     /// The time at which T sounds in the closing bars, relative to M.
     public var tPace = SignRule.TPace.together
