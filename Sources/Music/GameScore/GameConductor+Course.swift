@@ -37,8 +37,8 @@ extension GameConductor {
     switch move.after {
     case .classic, .misere: return nil
     case .infinite(let state):
-      // The sum of up to 0.3 for the plies in which the board fills (the opening), up to 0.35 for the plies after them, and 0.35 for a
-      // decided position or 0.15 for a threat.
+      // The progress is up to 0.3 for the plies in which the board fills (the opening), plus up to 0.35 for the plies after them, plus 0.35
+      // for a decided position or 0.15 for a threat.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -50,7 +50,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // The mean of the progress of all boards together and the progress of the board of this move.
+      // The progress is the mean of two: the progress of all boards together, and the progress of the board of this move.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)

@@ -10,7 +10,7 @@ extension GameConductor {
   private static let pause: Int64 = 2_500
   /// From this number of touches on, a sentence has its longest and loudest bars.
   private static let grown = 8
-  /// The melodies may visit the cells of the latest touches, at most this number.
+  /// Melodies may visit the cells of this number of latest touches.
   private static let visited = 6
 
   /// In a game returns `moment` unchanged. In free play rounds `moment` up to whole milliseconds since free play began: a link to a piece

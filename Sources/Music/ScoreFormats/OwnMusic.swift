@@ -41,7 +41,7 @@ package struct OwnMusic: Sendable, Hashable {
 
   package var word: String { ([base] + steps.map { $0.map { "\($0)" } ?? "" }).joined(separator: "-") }
 
-  /// The word of a player's rules that follows `#/m/` in a link; `nil` for other texts.
+  /// The word of a player's rules, which follows `#/m/` in a link; `nil` if the text has no such word.
   package static func word(in text: String) -> String? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let mark = parts.lastIndex(of: "m"), mark > 0, parts[mark - 1].hasSuffix("#"), mark + 1 < parts.count else {

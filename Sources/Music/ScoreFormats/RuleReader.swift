@@ -6,8 +6,8 @@ import Tintinnabuli
 ///
 /// This type defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The mapping that is being visited. `nil` if the file has a word or a list there: then the visit only collects the keys for the
-  /// error message.
+  /// The mapping that is being visited. `nil` if the file has a word or a list in place of the mapping: then the visit only collects the
+  /// keys that the error message lists.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.
@@ -172,7 +172,8 @@ package struct RuleReader: RuleVisitor {
     }
   }
 
-  /// Parses `{comb: wax-comb, melt: 412}`: a kind with its preset or `custom`, then the values that differ from the preset.
+  /// Parses an effect unit such as `{comb: wax-comb, melt: 412}`: its kind with a preset or `custom`, then the values that differ from the
+  /// preset.
   private mutating func unit(_ tree: RuleTree, _ kinds: [String], _ key: String) -> RuleValue? {
     guard let kind = ScoreRules.Unit.kinds.first(where: { kinds.contains($0.name) && tree[$0.name] != nil }) else {
       complain(tree, key, "must name a unit such as {comb: wax-comb}; allowed: \(kinds.joined(separator: " "))")

@@ -16,7 +16,7 @@ package struct ScorePage: Sendable {
       x: Double, y: Double, size: Double, text: String, isItalic: Bool = false, isCentered: Bool = false,
       grey: Double = pale)
 
-    /// The greys of notes and of text.
+    /// The grey of notes (`ink`) and the grey of text (`pale`).
     package static let (ink, pale) = (0.12, 0.42)
   }
 

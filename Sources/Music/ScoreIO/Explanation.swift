@@ -128,7 +128,7 @@ package enum Explanation {
     return words.joined(separator: ", ")
   }
 
-  /// The description of an unusual rhythm; `nil` for the usual rhythm.
+  /// The description of the bar's rhythm; `nil` for the usual rhythm, `even`.
   private static func rhythm(_ bar: Bar) -> String? {
     switch bar.rhythm {
     case .even: nil

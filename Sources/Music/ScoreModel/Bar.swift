@@ -57,7 +57,7 @@ public struct Bar: Sendable, Hashable {
   public enum Rhythm: String, Sendable, Hashable, CaseIterable {
     /// Equal short notes.
     case even
-    /// Long and short notes alternate, two to one.
+    /// Notes of two lengths alternate: the first is twice as long as the second.
     case longShort = "long-short"
     /// M holds one note while T moves.
     case held

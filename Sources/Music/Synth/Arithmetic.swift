@@ -28,7 +28,7 @@ enum Arithmetic {
   @inline(__always)
   static func wrapped(_ t: SIMD2<Double>) -> SIMD2<Double> { t.replacing(with: t - 1, where: t .>= 1) }
 
-  /// 2^x, relative error below 3e-7, clamped to −126…126. Real-time safe: yes.
+  /// 2^x with x clamped to −126…126; relative error below 3e-7. Real-time safe: yes.
   @inline(__always)
   static func exp2(_ x: Float) -> Float {
     let c = min(max(x, -126), 126)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The controls of the sound that are not in the score: set by the producer thread, read by the audio thread at every 64th frame.
 struct Controls: ~Copyable {
-  /// Factors on the amplitudes of the whole mix, of the bed (the drone's sustained tone) and of the preview (the tone of the cell under the
-  /// pointer or the focus); `a4` is the pitch of A4 in Hz.
+  /// This and the next two properties: factors on the amplitudes of the whole mix, of the bed (the drone's sustained tone) and of the
+  /// preview (the tone of the cell under the pointer or the focus). `a4` is the pitch of A4 in Hz.
   let volume = Atomic<Float>(1)
   let drone = Atomic<Float>(1)
   let preview = Atomic<Float>(1)

@@ -111,7 +111,8 @@ public final class Engine: @unchecked Sendable {
     controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Tunes A4 to 415…466 Hz, for new notes, sympathetic strings and tones. Blocks the caller for some milliseconds.
+  /// Tunes A4 to 415…466 Hz, for new notes, bells, the sympathetic strings, the bed and the preview. Blocks the caller for some
+  /// milliseconds.
   public func setTuning(a4: Double) {
     beginTuning(a4: a4)
     while continueTuning() {}

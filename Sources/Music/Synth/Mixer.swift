@@ -6,7 +6,8 @@ import Synchronization
 /// Rendering is split at events and at every 64th frame (the control grid), so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
-  /// The piano's amplitude (that of a soft passage) at which the drone, which follows the piano's envelope, has the level of the patch.
+  /// While the piano has this amplitude (that of a soft passage), the drone has the level of the patch. The drone follows the piano's
+  /// envelope.
   private static let breathReference: Float = 0.1
 
   let sampleRate: Double

@@ -15,12 +15,12 @@ extension Stereo {
 }
 
 extension StereoBlock {
-  /// Copies frames of a block of at least this length. A plain loop: the compiler takes `update(from:)` for a deallocation, which is not
-  /// allowed on the audio thread.
+  /// Copies the first frames of `other`, which is at least as long, into this block. A plain loop: the compiler takes `update(from:)` for a
+  /// deallocation, which is not allowed on the audio thread.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 
-  /// Adds frames of another block of at least this length.
+  /// Adds the first frames of `other`, which is at least as long, to the frames of this block.
   @inline(__always)
   func add(_ other: StereoBlock) { for i in indices { self[i] += other[i] } }
 

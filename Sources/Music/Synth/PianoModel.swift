@@ -87,7 +87,8 @@ struct PianoModel {
     note.modes.append(
       Mode(
         frequency: f, level: levels(row[2] / 10), decay: early, side: row[8] / 10, phase: row[9] / 1_000, start: start))
-    // A note's strings are slightly detuned, so its late stage has a slightly higher frequency and beats slowly against the early stage.
+    // A note's strings are slightly detuned, so the late stage of its decay has a slightly higher frequency and beats slowly against the
+    // early stage.
     note.modes.append(
       Mode(
         frequency: f + 0.06 + 0.2 * random.uniform(),

@@ -21,7 +21,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
     /// The pitch of A4 in Hz, 415…466.
     public var a4: Float
 
-    /// Makes settings; the defaults are the preview's.
+    /// Makes settings; the defaults are those of the tone that previews a cell.
     public init(level: Float = -30, fadeIn: Float = 60, fadeOut: Float = 180, a4: Float = 440) {
       self.level = min(max(level, -120), 0)
       self.fadeIn = min(max(fadeIn, 1), 60_000)

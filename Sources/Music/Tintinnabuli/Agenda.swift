@@ -48,7 +48,7 @@ struct Agenda: Sendable {
   }
 
   var course = Course.silent
-  /// The time of the next step of `course`.
+  /// The time of the next bar of `course`; `nil` if no further bar is due.
   var next: Tick?
   /// The time of the next stroke of the low tonic while no event comes.
   var drone: Tick?

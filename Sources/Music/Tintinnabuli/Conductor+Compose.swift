@@ -63,8 +63,8 @@ extension Conductor {
 
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
-  /// The number and the melody of the cheapest candidate. Patterns and bars heard before cost extra; if the cheapest candidate is a bar
-  /// heard before, tries variations, too. A bar that quotes an earlier bar takes candidate 0.
+  /// The number and the melody of the cheapest candidate. Bars and five-note patterns that were heard before cost extra; if the cheapest
+  /// candidate is a bar heard before, tries variations, too. A bar that quotes an earlier bar takes candidate 0.
   private func choose(
     _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {

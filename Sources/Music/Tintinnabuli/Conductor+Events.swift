@@ -356,7 +356,8 @@ extension Conductor {
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // The motto seldom ends on the tonic, so a long note on the tonic (the coda) follows it, before any closing bar of T alone.
+      // The motto seldom ends on the tonic, so the coda follows it: a long note on the tonic. If T plays the last closing bar alone, the
+      // coda comes before this bar.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)

@@ -9,7 +9,8 @@ extension Conductor {
     let number = piece.number
     let bed = piece.bed
     before.restore(&piece, &novelty)
-    // Keeps the bed (the drone's sustained tone) where it sounds, so that the bed glides from there to the restored tones.
+    // The undo has restored an earlier bed (the drone's sustained tone), but the later bed still sounds: keep it in `piece` for now, so
+    // that `moveBed` below glides from it to the restored bed.
     let restored = piece.bed
     piece.bed = bed
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []

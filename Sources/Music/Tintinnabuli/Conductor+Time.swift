@@ -247,7 +247,8 @@ extension Conductor {
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Echoes only bars of the running piece, including its opening, so that a record alone reproduces the echoes.
+    // Echoes only bars of the running piece and its opening: the piece's record must suffice to reproduce the echoes, and it has no other
+    // bars.
     let isFree = piece.events.last?.isFree == true
     let heard =
       isFree

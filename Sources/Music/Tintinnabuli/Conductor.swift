@@ -72,8 +72,8 @@ public struct Conductor: Sendable {
     tunePiece()
   }
 
-  /// Lets the next piece start like a later piece of a session: with pedal and low tonic, without an opening phrase. The piece still has
-  /// the session's own seed.
+  /// Lets the next piece start like a later piece of a session: with pedal and low tonic, without an opening phrase. As the session's first
+  /// piece, it still has the session's own seed.
   public mutating func joinSession() {
     piecesBegun = 1
     pieceNumber = .max

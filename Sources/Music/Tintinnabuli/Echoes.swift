@@ -96,8 +96,7 @@ struct EchoWriter {
       plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
   }
 
-  /// The bar of a take-back: the pairs of `gesture` (other bars that are taken back at the same moment), then `source` backwards
-  /// and softly.
+  /// The bar of a take-back: the pairs of `gesture`, a bar of earlier take-backs at the same moment, then `source` backwards and softly.
   func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
     let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
       plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {

@@ -71,7 +71,8 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// The chosen candidate's random cost by index of the note and degree; then the degrees that this candidate should visit, by index.
+  /// The chosen candidate's random cost by index of the note and degree. The next property has the degrees that this candidate should
+  /// visit, by index of the note.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 

@@ -46,7 +46,7 @@ extension ScoreRules {
     public var last = 3
     /// Seconds of a short note at the tempo factor 1.
     public var short = 1.0
-    /// The length of a long note in short notes.
+    /// How many short notes last as long as a long note.
     public var long = 4
     /// Seconds of a short note in the last closing bar.
     public var lastShort = 0.8
@@ -91,7 +91,7 @@ extension ScoreRules {
   public struct Phrases: Sendable, Hashable {
     /// The rest before each phrase in seconds.
     public var after = 0.8
-    /// The velocity of phrases in per cent of the bar's velocity.
+    /// The velocity of phrases in per cent of the velocity that a move's bar would have.
     public var velocity = 86
     /// The phrases after an event's bar have at most this number of pairs times the number of events so far; 0 for no phrases.
     public var growth = 0
@@ -114,7 +114,8 @@ extension ScoreRules {
     public var leaves = 110
     /// The time in seconds in which the bed (the drone's sustained tone) reaches another root.
     public var bed = 3.0
-    /// The rhythms of the bars that close a sentence, one after the other; if empty, all these bars have the rhythm `even`.
+    /// The rhythms of the bars of a half arch, which closes a sentence, one after the other; if empty, all these bars have the rhythm
+    /// `even`.
     public var rhythms: [Bar.Rhythm] = []
     /// The change that a closed sentence makes lasts for this number of events.
     public var lasting = 10
@@ -233,12 +234,12 @@ extension ScoreRules {
 
   /// The echoes while no event comes; times in seconds.
   public struct Echoes: Sendable, Hashable {
-    /// The silence in seconds between the longest bar and the first echo.
+    /// The silence, in seconds, between a bar of `bars.longest` pairs and the first echo after it.
     public var after = 8.0
-    /// The silence before the first echo after a bar of two pairs, in per cent of `after`. After longer bars the silence is longer, up to
-    /// 100 per cent after the longest bar.
+    /// The silence before the first echo after a bar of two pairs, in per cent of `after`. The more pairs the bar has, the longer the
+    /// silence, up to 100 per cent at `bars.longest` pairs.
     public var afterShort = 100
-    /// The velocity of echoes in per cent of the bar's velocity.
+    /// The velocity of an echo in per cent of the velocity of the bar that it repeats.
     public var velocity = 72
     /// Octaves added to every second echo.
     public var octaves = 1
@@ -246,18 +247,18 @@ extension ScoreRules {
     public var rest = 5.0
     /// Per cent by which the silence after each further echo is longer than the silence after the echo before.
     public var growth = 25
-    /// The most pairs of an echo: the last pairs of the bar that the echo repeats.
+    /// The most pairs of an echo, which repeats the last pairs of a bar.
     public var most = 4
-    /// When the last bar ended this many seconds ago and no event came, echoes become softer and have at most three pairs.
+    /// When the wait for an event has lasted this many seconds, echoes become softer and have at most three pairs.
     public var thin = 30.0
-    /// When the last bar ended this many seconds ago and no event came, echoes stop. From then on each stroke of the low tonic also recalls
-    /// an earlier event: it plays the first and the last pair of that event's bar. Each stroke is softer than the one before.
+    /// When the wait for an event has lasted this many seconds, echoes stop. From then on each stroke of the low tonic also recalls an
+    /// earlier event: it plays the first and the last pair of that event's bar. Each stroke is softer than the one before.
     public var sparse = 120.0
-    /// When the last bar ended this many seconds ago and no event came, both echoes and strokes of the low tonic stop.
+    /// When the wait for an event has lasted this many seconds, both echoes and strokes of the low tonic stop.
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)
-    /// An echo repeats one of this number of latest bars.
+    /// An echo repeats one of the latest bars; this is the number of bars to choose from.
     public var memory = 12
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -298,7 +299,7 @@ extension ScoreRules {
     public var pulse = 1.0
     /// The level of the bed (the drone's sustained tone) between pulses, 0–127.
     public var pulseLevel = 64
-    /// The duration of a pulse's rise, the start of its fall and the duration of the fall, as shares of `pulse`.
+    /// The duration of a pulse's rise, the start of its fall and the duration of the fall, in this order, as shares of `pulse`.
     public var pulseShape = [0.2, 0.4, 0.5]
     /// Velocity of a refusal's knock.
     public var knock = 40

@@ -51,7 +51,7 @@ extension ScoreRules {
     public var retake = 0.12
     /// The position to which the pedal rises at every `hurryPedal`th hurried move (a half change), 0 (up) … 127 (down).
     public var half = 64
-    /// Seconds of a half change.
+    /// Seconds from the rise of the pedal in a half change until the pedal falls again.
     public var halfSeconds = 0.16
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

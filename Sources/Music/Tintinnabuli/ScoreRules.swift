@@ -58,7 +58,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var chains: [Chain] = []
   /// The name of the effect chain of the long notes for which no sign (row of `signs`) and no ending sets a chain, if any.
   public var longNotes: String?
-  /// The levels of the parts of the sound in dB.
+  /// The mix: levels, reverb and sympathetic strings.
   public var mix = Mix()
 
   /// Makes empty rules for a visitor to fill.

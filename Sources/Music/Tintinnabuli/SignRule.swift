@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// The part of a bar to which an action applies.
+/// The pairs of a bar to which an action of a sign applies.
 public enum Place: String, Sendable, Hashable, RuleWord {
   /// The downbeat.
   case first
@@ -62,7 +62,7 @@ public struct SignRule: Sendable, Hashable {
     case together
     /// T sounds half a pair after M, but on the downbeat and the long note together with M.
     case after
-    /// T sounds only on every second pair, the long pair included.
+    /// T sounds on the downbeat, on the long pair and on every second pair before the long pair.
     case half
     /// T sounds with M, and half a pair later again on the other side of M (above instead of below); on the downbeat and the long note
     /// only with M.
