@@ -38,8 +38,8 @@ package enum RuleAdvice {
     return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
   }
 
-  /// Whether the notes of T that a sign (a row of the rule file) asks for lie on the 88 keys, for every melody note of the compass in the
-  /// octaves of both voices.
+  /// Whether the notes of T that a sign (a row of the rule file) asks for lie on the 88 keys. Tries every melody note of the compass, in
+  /// the octave of the first voice and in that of the second.
   private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
     [rules.first, rules.second].allSatisfy { hand in
       (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in

@@ -89,7 +89,7 @@ package struct Sound: Sendable {
     model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
   }
 
-  /// This sound's level as a sound: at each frame both channels have the amplitude that an extractor measures there.
+  /// A sound that shows this sound's level: at each frame both channels have the amplitude that an extractor measures there.
   package func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
     var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
     extractor.set(parameters)

@@ -126,8 +126,8 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A sign left over from an earlier bar sounds with the pan and the roll (the time by which T precedes M) of the voice that
-      // caused the sign, but in the register of this bar's voice.
+      // A sign left over from an earlier bar takes pan and roll (the time by which T precedes M) from the voice that caused the sign, but
+      // the register from this bar's voice.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -228,8 +228,8 @@ struct BarWriter {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner from which a pair takes its pan and roll: the manner of the bar's voice or, in a second pair that plays a sign left over
-  /// from an earlier bar, of the voice that caused this sign.
+  /// The manner from which a pair takes its pan and roll. If the pair is the second and plays a sign left over from an earlier bar: the
+  /// manner of the voice that caused this sign. Otherwise: the manner of the bar's voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }

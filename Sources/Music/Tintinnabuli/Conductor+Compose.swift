@@ -134,7 +134,7 @@ extension Conductor {
     plan.signs.append("returns:\(number)")
   }
 
-  /// The melody of a bar in degrees of the first voice.
+  /// The degrees of the bar's melody, without the octaves by which the bar's voice moves it.
   func degrees(of bar: Bar) -> [Int] {
     let octaves = rules.manner(of: bar.voice).octaves
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }

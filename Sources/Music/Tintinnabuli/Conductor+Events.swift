@@ -154,7 +154,7 @@ extension Conductor {
     stroke.signs = rules.signs.filter { $0.applies(to: known) }
   }
 
-  /// The plan of the event's bar, still without a sign (musical answer to a fact) left over from an earlier bar and without the pair of a
+  /// The plan of the event's bar. Later steps add a sign (musical answer to a fact) left over from an earlier bar, and the pair of a
   /// removed mark.
   private func plan(_ stroke: Stroke) -> BarPlan {
     let (event, sign) = (stroke.event, stroke.signs.first ?? rules.calm)
@@ -222,7 +222,7 @@ extension Conductor {
       }
   }
 
-  /// Schedules the music after the event's bar, and moves the bed (the drone's sustained tone) at this bar's long note to the root that the
+  /// Schedules the music after the event's bar. At the bar's long note, moves the bed (the drone's sustained tone) to the root that the
   /// next event is expected to have.
   private mutating func scheduleNext(after written: WrittenBar, _ event: Event, at moment: Tick) -> [ScoreEvent] {
     if let end = event.end {
@@ -415,7 +415,7 @@ private struct Stroke {
   let gap: Tick?
   /// The long note of the last bar, if the cut by this event kept the note from being heard.
   var cutNote: Note?
-  /// The time from the start of the last long note that was heard to this event.
+  /// The time between the start of the last long note that was heard and this event.
   var sinceLongNote = Tick.zero
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false

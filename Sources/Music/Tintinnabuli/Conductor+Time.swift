@@ -54,8 +54,8 @@ extension Conductor {
   /// contour for the opposite of the last event's standing. T has the position relative to M that the last event's sign (its row of
   /// `signs`) sets.
   ///
-  /// The phrase depends on the piece only, not on melodies heard before in the session, so that records store no candidate for it and all
-  /// listeners of a match hear the same.
+  /// The phrase does not depend on melodies heard before in the session, so all listeners of a match hear the same phrase, and records need
+  /// not store the number of a candidate.
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
     let rules = rules.rooted(event.root)
@@ -247,8 +247,8 @@ extension Conductor {
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Echoes only bars of the running piece and its opening: the piece's record must suffice to reproduce the echoes, and it has no other
-    // bars.
+    // Echoes only bars of the running piece and its opening: the piece's record must suffice to reproduce the echoes, and a record has no
+    // bars of earlier pieces.
     let isFree = piece.events.last?.isFree == true
     let heard =
       isFree

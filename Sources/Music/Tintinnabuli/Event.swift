@@ -14,8 +14,8 @@ public struct Event: Sendable, Hashable {
   public var stood: Double?
   /// The expected seconds until the next event; `nil` to use the median of the piece's thinking times.
   public var pace: Double?
-  /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. A number not above the last event's begins a new
-  /// piece.
+  /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. If the number is not above the last event's number,
+  /// the event begins a new piece.
   public var number: Int?
   /// The degrees that each voice has marked after the event; melodies visit these degrees.
   public var marks: Marks

@@ -20,8 +20,8 @@ struct Novelty: Sendable {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a melody of two notes or more was heard before, note for note. In a long piece (`root` is not `nil`) a melody of
-  /// two or three notes must have sounded in the same octave and on the same root.
+  /// Whether a melody of two notes or more equals a melody heard before, note for note. In a long piece (`root` is not `nil`) a melody of
+  /// two or three notes also needs the octave and the root of the melody heard before.
   func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }

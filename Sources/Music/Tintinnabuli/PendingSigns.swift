@@ -1,7 +1,7 @@
 import ScoreModel
 
-/// The signs of a piece (its musical answers to facts such as a threat) that a cut kept from being heard, and the last bar's signs and long
-/// note.
+/// The signs of a piece (its musical answers to facts such as a threat) that a cut kept from being heard. Also the signs and the long note
+/// of the last event's bar.
 struct PendingSigns: Sendable {
   /// The name of a sign that a later bar has to play, and the voice whose event caused the sign.
   struct PendingSign: Sendable, Hashable {
@@ -9,8 +9,8 @@ struct PendingSigns: Sendable {
     var voice: Voice
   }
 
-  /// The last event's bar. At the next event `collectCutSigns` needs it to find which signs of this bar a cut kept from being heard, and
-  /// whether it kept the long note.
+  /// The last event's bar. From it `collectCutSigns` finds at the next event which signs of this bar were not heard because of the cut, and
+  /// whether the long note was heard.
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]
@@ -22,7 +22,7 @@ struct PendingSigns: Sendable {
 
   private(set) var pending: [PendingSign] = []
   private(set) var said: Said?
-  /// The time from the start of the last long note that was heard to the last event.
+  /// The time between the start of the last long note that was heard and the last event.
   private(set) var sinceLongNote = Tick.zero
 
   /// Marks as pending the signs (musical answers to facts) of the last bar that the cut at `moment` keeps from being heard. `elapsed` is
@@ -103,7 +103,7 @@ struct PendingSigns: Sendable {
       start: written.bar.start, onsets: written.onsets, goal: written.bar.pairs.last?.m, signs: signs)
   }
 
-  /// Clears all signs that later bars had to play, after the end of the piece.
+  /// After the end of the piece, drops all signs that later bars had to play.
   mutating func clear() { (pending, said) = ([], nil) }
 
   /// Corrects the start of the last bar, which the synthesizer began late.

@@ -308,8 +308,8 @@ extension ScoreRules {
     public var heard = 0.1
     /// The number of short notes from the start of the long note to the earliest reply, if the music chooses the time of the reply.
     public var reply = 1
-    /// The number of short notes from the start of the long note to the reply in a game between two computers, a range from which the
-    /// seed chooses.
+    /// In a game between two computers, the number of short notes from the start of the long note to the reply. The seed chooses a number
+    /// in this range.
     public var breath = 4...5
     /// The velocity of a cut long note that the next bar plays again in its first pair, in per cent of the velocity before the cut; 0 if
     /// cut notes are not played again.

@@ -44,7 +44,7 @@ extension ScoreRules {
     case lean
     /// Weighs each degree by which a note lies outside the comfortable register.
     case edge
-    /// Weighs a note's distance from the centre of the game's register, for each degree.
+    /// Weighs each degree of a note's distance from the centre of the game's register.
     case register
     /// Weighs a note on a cell that the mover has marked.
     case own
