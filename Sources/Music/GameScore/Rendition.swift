@@ -46,7 +46,7 @@ package struct Rendition: Sendable {
   ) {
     let logged = record.logSlots
     let (moves, times) = (record.game.variantMoves, record.times)
-    // If a listener joined late, the record lacks the frames of its first moves: then use the log's times for all moves.
+    // If a listener joined the match late, the record lacks the frames of the first moves: then use the log's times for all moves.
     let keepsFrames =
       !uncut && times.contains { $0.frame != nil }
       && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
@@ -189,7 +189,8 @@ package struct Rendition: Sendable {
   }
 
   private mutating func advance(to moment: Tick) {
-    // `Conductor.advance` composes ahead by `lookahead`. Music after `moment` is not wanted here: the next event would only cut it.
+    // `Conductor.advance` composes up to `lookahead` beyond the time that it gets. Let it stop at `moment`: the next event would cut all
+    // later music.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

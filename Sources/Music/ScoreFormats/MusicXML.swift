@@ -34,7 +34,7 @@ package enum MusicXML {
     let scale: Scale
     /// How many short notes last as long as a long note.
     let long: Int
-    /// The beats of the previous measure, and the dynamics mark in force.
+    /// The number of beats of the previous measure. The next property is the dynamics mark in force.
     private var beats = 0
     private var mark = ""
 

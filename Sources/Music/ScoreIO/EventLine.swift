@@ -246,7 +246,7 @@ package struct LiveScore {
     return events
   }
 
-  /// Composes any arch (closing bars) to its end, and the fade-out; returns their events and the end of the last bar.
+  /// Composes the arch (closing bars), if one has begun, to its end, and the fade-out. Returns their events and the end of the last bar.
   package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
     let events = conductor.renderToEnd()
     let end = conductor.bars.last?.end ?? last

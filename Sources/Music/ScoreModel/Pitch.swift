@@ -4,11 +4,11 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
   /// The MIDI note number, 0–127.
   public var rawValue: UInt8
 
-  /// Makes a pitch from a MIDI note number, 0–127.
+  /// Makes a pitch from a MIDI note number, 0–127, without checking the range.
   @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Makes a pitch from a MIDI note number, which must be 0–127.
+  /// Makes a pitch from a MIDI note number; traps if the number is outside 0–127.
   @inlinable
   public init(_ midi: Int) {
     precondition((0...127).contains(midi), "MIDI note \(midi) is outside 0–127")

@@ -23,7 +23,7 @@ public final class Engine: @unchecked Sendable {
   private let begun = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
-  // The patch and tuning from which the producer thread builds the next rack (the nodes of a patch).
+  // The patch and the tuning (the next property) from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
   /// The piano's tables while `beginTuning` and `continueTuning` compute them, note by note; `nil` if no tuning is in progress.

@@ -2,7 +2,7 @@
 ///
 /// Both channels share one level, which lags behind the sound by at most the window. Real-time safe: yes, except `init`.
 public struct EnvelopeExtractor: ~Copyable {
-  /// The level that an extractor follows.
+  /// The kind of level that an extractor measures.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
     /// The loudest sample of the window.
     case peak
@@ -81,7 +81,8 @@ public struct EnvelopeExtractor: ~Copyable {
     values[now & mask] = square
     switch detector {
     case .average:
-      // Each square is added to `sum` and later subtracted in double precision, so almost no error remains; a negative sum counts as 0.
+      // Each square is added to `sum` and later subtracted in double precision, so almost no error remains. If rounding leaves a tiny
+      // negative sum, it counts as 0.
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:
@@ -140,7 +141,7 @@ public struct EnvelopeMatcher: ~Copyable {
     SIMD2(p.match / 100, Arithmetic.amplitude(decibels: p.gain))
   }
 
-  /// Applies new settings; windows keep their history, and strength and gain change by ramps.
+  /// Applies new settings. The windows keep their history; strength and gain reach their new values by ramps.
   package mutating func set(_ parameters: Parameters) {
     source.set(parameters.extractor)
     own.set(parameters.extractor)

@@ -8,7 +8,7 @@ import ScoreModel
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The most by which the mean power may lie below `reference` and still raise the gain, as a ratio: 33 dB. This raises the gain by 24.75
+  /// The gain rises while the mean power falls below `reference`, until the power is lower by this ratio: 33 dB. There the gain is 24.75
   /// dB, before `makeup`.
   private static let most: Float = 1_995.3
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −63 dBFS.

@@ -11,7 +11,7 @@ public struct OfflineRenderer {
   private var posted = 0
   private var frame: Int64 = 0
 
-  /// Prepares a score of events in posting order; applies cuts as if they had arrived in time.
+  /// Prepares a score of events in posting order, without the events that the cuts among them remove.
   public init(_ events: [ScoreEvent], engine: Engine) {
     self.engine = engine
     self.events = ScoreEvent.heard(events).sorted { $0.frame < $1.frame }

@@ -39,7 +39,7 @@ struct Agenda: Sendable {
     /// The approximate time at which the half arch ends.
     var until = Tick.zero
 
-    /// The number of pairs in which M plays, in the closing bars after the bar with the index `step`; the coda does not count.
+    /// The number of pairs in which M plays, in the closing bars after the bar with the index `step`. The coda (see `coda`) does not count.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
@@ -97,7 +97,7 @@ struct Agenda: Sendable {
   /// Cancels everything except `pulse`, which goes on while a player's clock is low.
   mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
 
-  /// Delays all scheduled times except the pulse, after the synthesizer began a bar late.
+  /// Delays all scheduled times except the pulse by `late`, because the synthesizer began a bar late.
   mutating func shift(by late: Tick) {
     next = next.map { $0 + late }
     drone = drone.map { $0 + late }

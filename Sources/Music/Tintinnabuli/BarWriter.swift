@@ -19,7 +19,7 @@ struct BarPlan {
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
-  /// The degree of a mark that leaves the board, and the pair in which T answers the mark while M rests.
+  /// The degree of a mark that leaves the board, and the index of the pair in which T answers the mark while M rests.
   var removed: (slot: Int, degree: Int)?
   /// The root of the event's harmony (`Event.root`).
   var root = 0

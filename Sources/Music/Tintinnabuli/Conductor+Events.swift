@@ -177,7 +177,8 @@ extension Conductor {
     return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
   }
 
-  /// The velocity of M in per cent of the usual velocity, and the velocity of T in per cent of M's. Consecutive hurried events get softer.
+  /// The velocity of M in per cent of the usual velocity, and the velocity of T in per cent of M's. Hurried events in a row get softer and
+  /// softer.
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }

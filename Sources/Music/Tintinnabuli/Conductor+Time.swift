@@ -118,7 +118,7 @@ extension Conductor {
     let isLast = closing.step == closing.sizes.count - 1
     let codaStep = closing.coda ?? .max
     let isCoda = closing.step == codaStep
-    // The coda does not count as a step for the tempo and the loudness of the closing bars.
+    // The coda (a long note on the tonic after the motto) does not count as a step for the tempo and the loudness of the closing bars.
     let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
     let step = max(closing.step - (closing.step < codaStep ? 0 : 1), 0)
     let count = closing.sizes[closing.step]
@@ -144,7 +144,8 @@ extension Conductor {
     plan.hasM = !(isLast && ending.endsWithTAlone)
     if isHalf { plan.rhythm = rhythm(of: closing) }
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
-    // The coda strikes the low tonic; without a coda the last bar does. In the coda T plays the third of the triad below M's tonic.
+    // The coda (a long note on the tonic after the motto) strikes the low tonic; without a coda the last bar does. In the coda T plays the
+    // third of the triad below M's tonic.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
     if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)

@@ -10,7 +10,8 @@ struct Novelty: Sendable {
   static let length = 5
   /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)
-  /// When this number of melodies is remembered, expired melodies are removed. Half an hour of hasty play has fewer melodies.
+  /// Once this number of melodies is remembered, `insert` removes those older than `memory`. There are some, because even half an hour of
+  /// hasty play has fewer melodies.
   private static let most = 4_096
   private var patterns: [UInt64: Tick] = [:]
   private var lines: [[Int]: Tick] = [:]
