@@ -32,7 +32,7 @@ struct Agenda: Sendable {
     var motto: [Int] = []
     /// The index of the closing bar that is the coda (a long pair on the tonic after the quoted motto); `nil` if the arch has no coda.
     var coda: Int?
-    /// The roots of the last bars of the arch; each other bar of the arch has the root of the bar that it recalls.
+    /// The roots of the last `roots.count` bars of the arch, in order; each bar before these has the root of the bar that it recalls.
     var roots: [Int] = []
     /// The sentence (group of events) that a half arch closes; `nil` at the end of the piece.
     var sentence: Int?

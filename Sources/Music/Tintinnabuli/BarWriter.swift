@@ -24,7 +24,7 @@ struct BarPlan {
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
-  /// The change that the last closed sentence (group of events) makes to this bar, and its number in the rules, from 1.
+  /// The change that the last closed sentence (group of events) makes to this bar, and the change's number in `sentences.changes`, from 1.
   var change: (number: Int, rule: ScoreRules.Sentences.Change)?
   /// Whether the bar quotes an earlier bar on purpose, because an event leads to the same position (`Event.returns`).
   var quotes = false
@@ -178,7 +178,8 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // In a long-short rhythm every second note is half as long as the note before. Together the notes take as long as equal notes.
+    // In a long-short rhythm every second note is half as long as the note before. All notes together take as long as the same number of
+    // equal notes.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {

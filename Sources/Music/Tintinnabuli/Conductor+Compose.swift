@@ -71,7 +71,8 @@ extension Conductor {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // In a long piece a repeated short bar must cost more than a bar whose long note is not of the desired kind (`goal`).
+    // In a long piece, a repetition of a bar of two or three notes must cost more than a long note that is not of the desired kind
+    // (`goal`).
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
@@ -160,8 +161,8 @@ extension Conductor {
     }
   }
 
-  /// The degree nearest to `degree` but different from it, among those of the compass with the scale step `step` (0–6); the lower of two
-  /// equally near.
+  /// The degree nearest to `degree` but different from it, among the degrees of the compass at the scale step `step` (0–6). Of two equally
+  /// near degrees, the lower.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

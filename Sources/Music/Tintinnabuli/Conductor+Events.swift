@@ -169,8 +169,8 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic: if it starts a new piece or comes before the low tonic that the piece's start scheduled; if
-  /// its bar's number is in `drone.bars`; and, in a long piece, if the root returns to the tonic.
+  /// Whether the event strikes the low tonic. It does if the event starts a new piece, or comes before the low tonic that the piece's start
+  /// scheduled; if its bar's number is in `drone.bars`; and, in a long piece, if the root returns to the tonic.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
@@ -276,8 +276,8 @@ extension Conductor {
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars, and its number in the
-  /// rules, from 1; `nil` for later bars, and once the piece ends.
+  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars, and the change's number in
+  /// `sentences.changes`, from 1; `nil` for later bars, and once the piece ends.
   var change: (number: Int, rule: ScoreRules.Sentences.Change)? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }

@@ -120,10 +120,10 @@ public struct Conductor: Sendable {
     return events.inOrder
   }
 
-  /// The first slot for an opponent's reply: at or after `ready`, at least `gestures.reply` slots after the start of the long note.
+  /// The first slot for an opponent's reply: at or after `ready`, and at least `gestures.reply` slots after the start of the long note.
+  /// Between two computers this number of slots is drawn from `gestures.breath` instead, so that the long note is heard.
   ///
-  /// Slots are a short note apart, from the start of the long note on through the silence after it. Between two computers the reply
-  /// waits `gestures.breath` slots, so that the long note is heard.
+  /// Slots are a short note apart, from the start of the long note on through the silence after it.
   public func replySlot(ready: Tick) -> Tick {
     guard reply == .musical, let slots, !piece.isOver else { return ready }
     let breath = rules.gestures.breath

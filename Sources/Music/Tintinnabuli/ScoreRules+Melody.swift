@@ -84,8 +84,8 @@ extension ScoreRules {
     public var register = Pitch(21)...Pitch(108)
     /// The most degrees by which a game may move its register, up or down.
     public var drift = 0
-    /// Bar lengths in notes: a bar's melody visits as many degrees of the mover's motto, or marks of the opponent, as this list has lengths
-    /// up to the bar's own. With the list 4, 7, a bar of five notes visits one.
+    /// For each length in this list that a bar's number of notes reaches, the bar's melody visits one degree of the mover's motto or one
+    /// mark of the opponent. With the list 4, 7, a bar of five notes visits one.
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5

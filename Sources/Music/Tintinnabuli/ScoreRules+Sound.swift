@@ -74,7 +74,8 @@ extension ScoreRules {
     public var archSofter = 5.0
     /// The factor on `ritardSlower`, the ritard into the long note.
     public var finalRitard = 1.0
-    /// Per cent by which each of the last short notes before the long note is longer than the usual short note, in order.
+    /// Per cent by which each of the last short notes before the long note is longer than the usual short note, from the first of these
+    /// notes to the last.
     public var ritardSlower: [Double] = []
     /// The factor on `highLouder`, the loudness of high notes.
     public var highLoud = 1.0

@@ -105,9 +105,11 @@ public struct SignRule: Sendable, Hashable {
   public var secondPair: Int?
   /// The velocity of the second pair in per cent of its usual velocity.
   public var secondVelocity = 100
-  /// In a sign for the awakening (the first decisive move): M's scale degree, from 1, in the pair where T leaves the triad.
+  /// In a sign for the awakening (the first decisive move): M's degree in the pair where T leaves the triad, counted from the bar's root as
+  /// 1.
   public var awakenM: Int?
-  /// In a sign for the awakening (the first decisive move): T's scale degree, from 1, outside the triad; T sounds below M.
+  /// In a sign for the awakening (the first decisive move): T's degree outside the triad, counted from the bar's root as 1; T sounds below
+  /// M.
   public var awakenT = 2
   /// A bass note held to the end of the bar.
   public var bass: Pitch?
