@@ -16,7 +16,7 @@ extension GameConductor {
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
       // Nearly all positions of Infinite are won or lost, so the standing also says how soon the game ends: ±(1 − plies to the end / 14),
-      // at least ±0.1.
+      // but never nearer to 0 than ±0.1.
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {

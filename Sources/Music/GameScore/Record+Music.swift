@@ -27,7 +27,8 @@ extension Record {
     }
   }
 
-  /// The times of a match's moves in its log, in whole slots of 0.25 s from the first move (tag `LogSlots`); `nil` for other games.
+  /// The times of a match's moves in its log, in whole slots of 0.25 s from the first move (tag `LogSlots`); `nil` if the game was not a
+  /// network match.
   package var logSlots: [Int]? {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }

@@ -159,7 +159,7 @@ package enum MIDIFile {
     var body: [UInt8] = []
     var now: Int64 = 0
     func pause(until tick: Int64) {
-      // A time in a MIDI file has at most four bytes, enough for 268,435,455 ticks (38 days at 12 s a beat): an empty text splits a
+      // A time in a MIDI file has at most four bytes, enough for 268,435,455 ticks (38 days at 12 s a beat): an empty text event splits a
       // longer rest.
       while tick - now > 0x0FFF_FFFF {
         body += variable(0x0FFF_FFFF) + text(0x01, "")

@@ -91,7 +91,7 @@ struct Mixer: ~Copyable {
   /// The number of the next frame to render.
   var now: Int64 { frame }
 
-  /// Moves the posted events from the ring to the scheduler.
+  /// Moves the posted events from the ring to the scheduler, and reports late batches in `late`.
   mutating func drain(_ ring: borrowing Ring<Posted>, _ late: borrowing Ring<LateBatch>) {
     scheduler.drain(ring, now: frame, late: late)
   }

@@ -1,7 +1,7 @@
 /// A piano synthesised from decaying partials, without samples: up to 32 notes. SIMD computes eight partials at once.
 ///
-/// Each partial is a rotating complex number, exact for any block size. A strike sets its amplitude, the damper reduces it, a
-/// stolen voice fades out within 5 ms. Real-time safe: yes, except `init`.
+/// Each partial is a complex number that rotates from frame to frame, so block sizes have no effect. A strike sets its amplitude, the
+/// damper reduces it. A stolen voice (ended for a new note) fades out within 5 ms. Real-time safe: yes, except `init`.
 struct ModalPiano: ~Copyable {
   /// The maximum number of sounding notes; a further note ends the quietest one (steals its voice).
   static let polyphony = 32

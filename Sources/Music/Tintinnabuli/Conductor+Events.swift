@@ -251,8 +251,8 @@ extension Conductor {
   ///
   /// Unless the music chooses the time of both replies, short notes are so quick that the long note starts in time: at most `apart` seconds
   /// after the last long note that was heard (`sinceLongNote` before this event), and within `reach` per cent of the expected thinking time
-  /// (the piece's median) unless the event ends the piece. Only a single short note, or two in a crowded bar, are quicker than `quickest`.
-  /// If that is not quick enough, the long note starts later.
+  /// (the piece's median) unless the event ends the piece. Only a single short note, or two that a bar needs in any case (`isCrowded`), are
+  /// quicker than `quickest`. If that is not quick enough, the long note starts later.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
