@@ -52,7 +52,7 @@ class Browser:
     """One window with one page."""
 
     def __init__(self, name, before=None, text=100):
-        """`before` is a script that runs before each page's own scripts; `text` is the text size in per cent."""
+        """`before` is a script that runs before each page's own scripts; `text` is the text size in per cent of 16 pixels."""
         self.name, self.asked, self.complaints, self.last = name, [], [], 0
         self.profile = tempfile.mkdtemp(prefix="alina-")
         self.downloads = f"{self.profile}/downloads"

@@ -117,7 +117,8 @@ def controls(page):
     expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
-    # The elements of a list of 300 rows stay in the given order: at first, with the halves exchanged and rows left out, and reversed.
+    # The page's elements have the order of the newest list: first 300 rows, then their halves exchanged with every second row of the first
+    # half left out, then all rows reversed.
     rows = [{"id": 1000 + n, "role": "paragraph", "name": f"row {n}", "state": "", "box": [0, n, 80, 1]} for n in range(300)]
     for order in (rows, rows[150:] + rows[:150:2] + MORE, rows[::-1]):
         update(order)
@@ -168,7 +169,7 @@ def main(name, program):
         page.until("globalThis.page?.build === '1'")
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
-        # A newer build replaces all files of the page.
+        # Once the server has a newer build, the page loads all its files from this build, none of the earlier build from the cache.
         server.address = "https://alina.example/play/"
         server.build("2")
         server.start()

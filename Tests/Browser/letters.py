@@ -48,7 +48,7 @@ def send(player, cell, mark):
 
 
 def loaded(player):
-    """Waits until the page is loaded; asks again if a redirect of the page interrupts a query with an error."""
+    """Waits until the page is loaded; tries up to ten times, because a redirect of the page can make a query fail."""
     for last in (False,) * 9 + (True,):
         try:
             return player.page.until(f"document.getElementById('message')?.hidden && {CONTROL}.length > 2", 6)

@@ -91,7 +91,8 @@ def grey(path):
 
 
 def distances(ours, theirs, box):
-    """For each shift of up to `REACH` pixels: the sum of the squared differences between a box of `ours` and the shifted box of `theirs`."""
+    """For each shift of up to `REACH` pixels: the sum of the squared grey differences between a box of `ours` (the page's picture) and the
+    shifted box of `theirs` (the window's)."""
     left, top, right, bottom = box
     part = ours[top:bottom, left:right]
     reach = range(-REACH, REACH + 1)
@@ -109,7 +110,8 @@ def tiles(what, box):
 
 
 def compare(drawn, ours, theirs):
-    """Yields the page's drawings that the window's picture lacks, shifts or changes, and the greatest difference outside all drawings."""
+    """Yields the page's drawings that the window's picture lacks, shifts or changes, and the place outside all drawings with the greatest
+    difference, if this exceeds 8 grey levels."""
     rest = numpy.ones(ours.shape, bool)
     for what, *box in drawn:
         rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False

@@ -7,11 +7,11 @@ import Testing
   @Test func `a child process inherits its three streams and no other descriptor`()
     throws
   {
-    // A library that a test uses may open a descriptor without the close-on-exec flag, as `dup2` does here for 200.
+    // Makes the open descriptor 200 without the close-on-exec flag, as a library that a test uses may do. A child must not inherit it.
     let (null, high) = (open("/dev/null", O_RDONLY), Int32(200))
     #expect(dup2(null, high) == high && fcntl(high, F_GETFD) & FD_CLOEXEC == 0)
     defer { for descriptor in [null, high] { close(descriptor) } }
-    // `ls` itself opens the fourth descriptor, to read the folder.
+    // `ls` itself opens descriptor 3, to read the folder.
     #expect(try Child.run(["ls", "/proc/self/fd"]).out == "0\n1\n2\n3\n")
   }
 
@@ -21,7 +21,7 @@ import Testing
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // The tests' own process ignores SIGPIPE, which a child would inherit.
+    // The tests' own process ignores SIGPIPE. A child inherits that a signal is ignored or blocked, unless its start resets this.
     for (name, number) in [("TERM", SIGTERM), ("PIPE", SIGPIPE)] {
       #expect(try Child.run(["sh", "-c", "kill -\(name) $$"]).status == -number)
     }

@@ -35,8 +35,8 @@ struct ClusterTests {
       try game.play(Square(cell))
       for desk in desks {
         let record = try desk.record(moves: ply + 1, seconds: 90) {
-          // A node that cannot reach the database refuses the move ("try again") and disconnects the player 3 s later. So the move is
-          // clicked again.
+          // A node that cannot reach the database refuses the move ("try again") and disconnects the player 3 s later. So the test clicks
+          // the cell again after each refusal.
           guard mover.refusals > refusals else { return }
           refusals = mover.refusals
           try mover.click(cell: cell)

@@ -12,7 +12,8 @@ import Testing
       "live", "events.jsonl", "--wav", "a.wav", "--midi", "a.mid", "--musicxml", "a.musicxml", "--png", "a.png",
     ],
   ]
-  // A game of two moves, and one event for `live`: rendering sound takes most of the time of these tests, so the music is short.
+  // The input of `render` is a game of two moves, that of `live` one event. Rendering sound takes most of the time of these tests, so the
+  // music is short.
   private static let game = "[Result \"*\"]\n\n1. b2 {[%emt 0:00:00.200]} a1 {[%emt 0:00:00.200]} *\n"
   private static let events = #"{"at": 0.1, "voice": "first", "degree": 4}"#
   private static let arena = [

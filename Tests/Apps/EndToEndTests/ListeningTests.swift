@@ -67,7 +67,7 @@ struct ListeningTests {
     let bar = try #require(music.bars.first { $0.kind == .move && $0.ply == 3 })
     let start = Int(bar.start.rawValue)
     let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
-    // On Space at 13 s the window first silences the earlier sound, then starts the replay, up to a second late (50 windows of 20 ms).
+    // The key Space at 13 s silences the earlier sound and starts the replay, up to 1 s later: `lags` counts the delay in units of 20 ms.
     let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope().prefix(600))
     let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope().prefix(550))
     let (correlation, lag) = Recording.match(written, played, lags: 0...50)

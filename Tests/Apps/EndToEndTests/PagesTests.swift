@@ -124,7 +124,7 @@ struct PagesTests {
     while !desk.spoken.contains(where: { line in endings.contains { line.hasPrefix($0) } }) {
       #expect(steps < 100, "the game does not end: \(desk.spoken.suffix(30))")
       guard steps < 100 else { return }
-      // Going right twice and down once, repeatedly, reaches all nine cells.
+      // At an edge the focus wraps around. So two steps right and one down, repeated, reach all nine cells.
       let before = desk.spoken.count
       try desk.press(["Right", "Right", "Down"][steps % 3])
       steps += 1

@@ -14,7 +14,7 @@ struct Recording {
 
   init(_ samples: [Float]) { self.samples = samples }
 
-  /// Reads the disk driver's file of 32-bit floats.
+  /// Reads the file that SDL's disk driver writes: 32-bit floats.
   init(rawFloat file: URL) throws {
     let data = try Data(contentsOf: file)
     samples = data.withUnsafeBytes { bytes in
@@ -22,7 +22,7 @@ struct Recording {
     }
   }
 
-  /// Reads 16-bit samples.
+  /// Reads a file of raw 16-bit samples.
   init(raw16 file: URL) throws {
     let data = try Data(contentsOf: file)
     samples = data.withUnsafeBytes { bytes in
@@ -88,7 +88,8 @@ struct Recording {
     }
   }
 
-  /// The best correlation of two envelopes over a range of lags (in windows of 20 ms), and its lag.
+  /// The lag of `b` behind `a` at which these envelopes correlate best, and the correlation at this lag, at most 1. Lags are counted in
+  /// windows of 20 ms.
   static func match(_ a: [Double], _ b: [Double], lags: ClosedRange<Int>) -> (correlation: Double, lag: Int) {
     var best = (correlation: -1.0, lag: 0)
     for lag in lags {

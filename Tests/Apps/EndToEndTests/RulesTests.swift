@@ -45,7 +45,7 @@ struct RulesTests {
     try desk.park()
     try desk.press("5")
     try listen(seconds: 1.5)
-    // The shorter notes apply from the next bar on, the softer reverb at once.
+    // Changes two rules: the shorter notes apply from the next bar on, the softer reverb at once.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let good = try RuleLibrary.load(rules.path)
     #expect(good.hash != standard.hash)
@@ -73,7 +73,8 @@ struct RulesTests {
     // Leaves out the last block (2,048 samples): SDL can request it while the window closes the device, and it may then be empty.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The changed rules applied from the second move on. Saves them again, and compares the rest of the recording with a render by them.
+    // The changed rules applied from the second move on. Saves them once more, because the file has an invalid edit now. The rest of the
+    // recording must be nearer to a render by these rules than to a render by the standard rules.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)

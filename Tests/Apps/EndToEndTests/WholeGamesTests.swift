@@ -68,7 +68,7 @@ struct WholeGamesTests {
       try desk.press("Return")
     }
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
-    // The program replies at the earliest `gestures.reply` short notes after the human's downbeat. Allows 20 % less.
+    // The program replies at the earliest `gestures.reply` short notes after the human's downbeat. The test accepts 80 % of this time.
     let rules = try RuleLibrary.load(nil).rules
     let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())

@@ -67,7 +67,7 @@ final class WindowProgram {
     }
   }
 
-  /// A folder that is removed when the test ends: raw sound takes 23 MB per minute.
+  /// Makes a folder that is removed when the test ends, because raw sound takes 23 MB per minute.
   static func newFolder() throws -> URL {
     guard let tidy = Tidy.now else { throw ToolFailed(description: "the suite is not .tidy") }
     let folder = TemporaryFolder()
@@ -123,7 +123,7 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(control.x)", "\(control.y)", "click", "1")
   }
 
-  /// Presses a key until the announced focus begins with `words`.
+  /// Presses a key repeatedly until the line that is spoken for the focused control begins with `words`.
   func walk(to words: String, by key: String = "Down") throws {
     for _ in 0..<60 {
       let count = spoken.count
@@ -220,7 +220,8 @@ final class WindowProgram {
   struct Picture {
     let bytes: [UInt8]
 
-    /// The share of pixels around the middle of a cell that satisfy `isCounted`.
+    /// The share, 0…1, of the pixels around a cell's middle for which `isCounted` returns true. The pixels are a square with sides of twice
+    /// `radius`.
     func share(cell: Int, within radius: Int, _ isCounted: (_ red: Int, _ green: Int, _ blue: Int) -> Bool) -> Double {
       let (centerX, centerY) = WindowProgram.center(of: cell)
       var count = 0
@@ -236,7 +237,7 @@ final class WindowProgram {
     /// The share, 0…1, of the area around a cell's middle that is as dark as a mark; dimmed marks and paper are lighter.
     func ink(cell: Int) -> Double { share(cell: cell, within: 60) { r, g, b in r + g + b < 600 } }
 
-    /// The share of a cell, corners included, that is red.
+    /// The share, 0…1, of a cell that is red, corners included.
     func red(cell: Int) -> Double { share(cell: cell, within: 68) { r, g, _ in r > g + 80 } }
   }
 

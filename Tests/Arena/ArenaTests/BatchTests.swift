@@ -7,7 +7,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Batches of games over a pipe") struct BatchTests {
-  /// The engine's output for the input. Throws the error with which the engine ended.
+  /// Runs the batch server on the input, and returns its output. Throws the server's error.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))
@@ -31,7 +31,8 @@ import TicTacToe
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)
     let first = Array(bytes[2 * size..<3 * size])
-    // Cell 39 (row 4, column 3, counted from 0) is the left cell of the centre board's middle row, and selects the left board.
+    // Cell 39 (row 4, column 3, both counted from 0) is the left cell of the middle row of the centre board. So O must play on the left
+    // board of the middle row.
     #expect((0..<81).filter { first[$0] != 0 } == [39] && first[39] == 1)
     #expect((0..<81).filter { first[81 + $0] == 1 } == [27, 28, 29, 36, 37, 38, 45, 46, 47])
     #expect(Array(first.suffix(4)) == [2, 0, 39, 0])
@@ -54,7 +55,7 @@ import TicTacToe
     let size = 3 * 9 + 4
     let bytes = try answer(
       .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
-    // X wins in thirteen plies.
+    // The perfect player wins as X in thirteen plies, so only the last of the fourteen blocks has a result.
     #expect(bytes.count == 14 * size && bytes[13 * size + 28] == 1)
     #expect((0..<13).allSatisfy { bytes[$0 * size + 28] == 0 })
   }

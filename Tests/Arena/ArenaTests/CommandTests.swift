@@ -375,7 +375,7 @@ import TicTacToe
       let scores = report["scores"] as! [[String: Any]]
       #expect(scores.flatMap { $0["choices"] as! [String] }.sorted() == ["dramatic", "first", "longest", "shortest"])
       let first = try files("1")
-      // The report lists exactly the files of scores that exist in the folder.
+      // The report lists exactly the files of music that exist in the folder.
       #expect(Set(scores.flatMap { $0["files"] as! [String] }) == Set(first.keys.map { "\(folder)/1/\($0)" }))
       for (name, data) in first {
         let begins = ["pgn": "[Event ", "flac": "fLaC", "mid": "MThd", "musicxml": "<?xml", "svg": "<svg", "txt": ""]

@@ -348,7 +348,7 @@ import TicTacToe
     for player in ["random", "win_block", "levels:5"] { #expect(try !said(player).contains("score")) }
     let searched = try Support.run(
       ["engine", "--player", "mcts:2000"], input: "position startpos moves b2 b1\ngo\n")
-    // A tree search reports the mean result of its simulations (`cp`), not a proof (`mate`).
+    // `mcts` reports the mean result of its simulations (`cp`), not a proved win or loss (`mate`).
     let words = searched.out.split(whereSeparator: \.isWhitespace)
     let at = try #require(words.firstIndex(of: "cp"))
     #expect((50...100).contains(Int(words[at + 1]) ?? -1), "\(searched.out)")

@@ -32,7 +32,8 @@ import TicTacToe
       configuration.time.moveTime = 60_000
       let players = try Players(configuration, threads: 1, guardExecutable: Support.arena, stop: StopSignal())
       defer { players.stopEngines() }
-      /// Plays a game in a thread of its own. Returns the number of processors that the engine may use at its last move.
+      /// Plays a game in a thread of its own, which it first binds to one processor if `binding` is true. Returns the number of processors
+      /// that the engine may use at its last move.
       func play(binding: Bool) throws -> String? {
         let end = DispatchSemaphore(value: 0)
         let isStarted = startThread {
@@ -41,7 +42,8 @@ import TicTacToe
           defer { worker.end() }
           var random = SplitMix64(seed: 1)
           guard let seats = try? worker.players(of: Pairing(a: 0, b: 1), Classic.self) else { return }
-          // Counts forty games in no time: the worker then moves its fast engine, and its own thread, to one processor.
+          // Reports forty games, each of them in less than 2 ms. The worker then moves its engine, which it counts as quick, and its own
+          // thread to one processor.
           if binding { for _ in 0..<40 { worker.noteGame() } }
           let opening = players.configuration.openings.opening(pair: 0, seed: 1, Classic.self)
           _ = try? Classic.playGame(
@@ -52,7 +54,7 @@ import TicTacToe
         end.wait()
         return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").last.map(String.init)
       }
-      // The guard binds the engine while the game goes on, so some games may end before.
+      // The engine's guard process binds the engine while the game is running. A game may end before, so the test plays up to fifty games.
       let all = try #require(try play(binding: false))
       #expect(try (0..<50).contains { _ in try play(binding: true) == "1" })
       #expect(try (0..<50).contains { _ in try play(binding: false) == all })

@@ -243,7 +243,8 @@ import TicTacToe
   }
 
   @Test func `a closed run delivers no further games, even if it is stopped within a batch`() throws {
-    // The games of Menace, which learns, are played one after another, and delivered after many batches of the pairing without Menace.
+    // Menace learns, so the games of its pairing are played in order, apart from those of the other pairing. A batch is delivered only once
+    // both pairings have played their games in it.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
     let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)

@@ -8,7 +8,7 @@ import TicTacToe
 @testable import Arena
 
 extension MeetingGraph {
-  /// Whether the graph has an edge between two players, who may then still meet.
+  /// Whether the graph has an edge between two players, that is, whether they may still meet.
   fileprivate func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 }
 
@@ -97,7 +97,8 @@ extension MeetingGraph {
   }
 
   @Test func `the search finds a round whenever one exists, and of several the first in order`() {
-    /// Pairs all players, the first of `order` with the earliest opponent for which the rest can be paired; `nil` if no round is possible.
+    /// Pairs the first player of `order` with the earliest other player of `order` for which all the rest can be paired, and so on; `nil`
+    /// if no complete round exists.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
       for other in order.dropFirst() where graph.contains(player, other) {
@@ -143,7 +144,8 @@ extension MeetingGraph {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // Players 0 and 2 score 7 + 11½ and 10 + 8½ points: equal sums. The sums of their mean scores (points / 20) as `Double` would differ.
+    // Players 0 and 2 score 7 + 11½ and 10 + 8½ points in the two rounds: equal sums. As `Double`, the sums of their mean scores (points /
+    // 20) would differ.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)

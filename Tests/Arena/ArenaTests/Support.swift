@@ -47,10 +47,10 @@ enum Support {
     return folder + "/alina-arena"
   }
 
-  /// The number of processes with a mark in their environment, which an engine's descendants inherit.
+  /// The number of processes that have `mark` in their environment. All descendants of an engine inherit the mark.
   static func processes(marked mark: String) -> Int { pids(marked: mark).count }
 
-  /// The ids of the processes with a mark in their environment, optionally only of those with a name.
+  /// The ids of the processes that have `mark` in their environment; if `name` is given, only of those whose program has this name.
   static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     func read(_ pid: pid_t, _ what: String) -> Data {
@@ -69,7 +69,7 @@ enum Support {
     return entrant
   }
 
-  /// Reads the games of a file.
+  /// The games in a file of games; `isFinished` says whether the file has its last line, the footer.
   static func games(_ path: String) throws -> (games: [GameLine.Content], isFinished: Bool) {
     let reader = try GameFileReader(path)
     var games: [GameLine.Content] = []
@@ -77,7 +77,7 @@ enum Support {
     return (games, reader.footer != nil)
   }
 
-  /// Polls until a condition holds, every few milliseconds.
+  /// Polls every 20 ms until a condition holds or the time is over. Returns whether the condition holds.
   static func eventually(within seconds: Double = 60, _ condition: () -> Bool) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while Date() < deadline {

@@ -16,7 +16,8 @@ import TicTacToe
     return server
   }
 
-  /// Sends the command `go`, and returns the output of its search; `isStopped` stops the search before it begins.
+  /// Sends the command `go`, runs the search and returns the lines that the search writes. With `isStopped`, the stop comes before the
+  /// search begins.
   private static func searched(_ server: inout UCIServer, _ go: String, isStopped: Bool = false) -> [String] {
     guard case .search(let search) = server.handle(go) else {
       Issue.record("'\(go)' does not search")
@@ -36,7 +37,7 @@ import TicTacToe
     for _ in 0..<2 {
       let lines = UCIServerTests.searched(&server, go, isStopped: true)
       try #require(lines.count == 2, "\(lines)")
-      // The last move, d4, selects the bottom left board.
+      // The last move, d4, selects the bottom left board, so the best move is one of a1…c3.
       #expect(lines[1].contains(#/^bestmove [abc][123]( ponder [a-i][1-9])?$/#), "\(lines)")
       #expect(lines[0].contains(#/^info depth 1 score cp -?[0-9]+ pv /#), "\(lines)")
       #expect(lines[1].hasPrefix("bestmove \(lines[0].suffix(2))"), "\(lines)")

@@ -167,7 +167,7 @@ import TicTacToe
       let configuration = try VariantRunEndToEndTests.match(
         "perfect", "levels:3", .infinite, games: 200, openings: folder + "/edge")
       let report = try Support.play(configuration, to: folder + "/games").report
-      // The opening a2 is an edge, from which the perfect player wins all its games as X.
+      // a2 is an edge cell. After this first move the perfect player wins all its 100 games as X.
       #expect(report.match.asX.wins == 100, "\(report.match)")
     }
   }
@@ -213,7 +213,7 @@ import TicTacToe
   @Test func `Infinite is solved from its start, and its table has every board`() throws {
     let solved = try Support.run(["solve", "--rules", "infinite"])
     #expect(solved.out.contains("X to move: win in 13\n") && solved.out.contains("  a2  win in 13\n"), "\(solved)")
-    // "win in 13" occurs once for the position and once for each edge: X wins only by a first move on an edge.
+    // "win in 13" (plies) occurs once for the position and once for each of the four edges: X wins only by a first move on an edge.
     #expect(solved.out.components(separatedBy: "win in 13").count == 1 + 1 + 4)
     let table = try Support.run(["solve", "--rules", "infinite", "--all"]).out.split(separator: "\n")
     let boards = try #require(solved.out.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
@@ -273,7 +273,8 @@ import TicTacToe
       for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
       where rules.hasPrefix("{\"game\"") {
         guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
-          // A game that three boards in a row decide, or that ends with equal numbers of boards, has the same result if boards are counted.
+          // Counting boards changes the result only of a game that ends without three boards in a row and with more boards for one side.
+          // The lines of all other games are equal.
           #expect(rules == boards)
           continue
         }

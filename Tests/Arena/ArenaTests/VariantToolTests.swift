@@ -138,7 +138,7 @@ import TicTacToe
   @Test func `the window's top level and a review agree with the proof in 97 of 100 late positions`() throws {
     let known = try UltimateValueFile.load()
     let goal = amount("ALINA_PROVED_POSITIONS", quick: 20, all: 1000)
-    // The top level of the window and of the page searches this many simulations (docs/arena.md); `levels:6` searches 500.
+    // The number of simulations of the top level in the window and on the page (docs/arena.md). The arena's `levels:6` searches 500.
     let simulations = 200_000
     var review = UltimateReview(Game(from: VariantState(startOf: .ultimate)), value: known, simulations: 10_000)
     var (index, proved, held, agreed) = (0, 0, 0, 0)
@@ -157,7 +157,7 @@ import TicTacToe
       if (score > 0.75 ? 1 : score < 0.25 ? -1 : 0) == value.rawValue { agreed += 1 }
     }
     print("the top level held the value in \(held) of \(proved), reviews saw it in \(agreed); \(index) positions drawn")
-    // Allows 3 misses in 100, for the level two more and for the review one more, because the sample may be small.
+    // The limit is 3 misses in 100 positions. The top level may have two more and the review one more, because the sample may be small.
     #expect(100 * held >= 97 * proved - 200, "\(held) of \(proved)")
     #expect(100 * agreed >= 97 * proved - 100, "\(agreed) of \(proved)")
   }
@@ -173,7 +173,8 @@ import TicTacToe
     configuration.variant = .infinite
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    // Allows four standard errors: the exact score leaves out repetitions, but these end only two games in a thousand.
+    // Allows four standard errors of the mean of 4,000 games. The exact score leaves out games that end by repetition, but these are only
+    // two in a thousand.
     #expect(abs(played.score - score) < 4 * 0.5 / 4_000.0.squareRoot(), "\(played.score), \(score)")
     let misere = try Support.run(["exact", "--rules", "misere", "--x", "random", "--o", "random"]).out
     #expect(misere.contains("  X wins 121/420 = ") && misere.contains("  O wins 737/1260 = "), "\(misere)")
@@ -233,7 +234,7 @@ import TicTacToe
         #expect(game.game.startState == opening.startState && game.game.cells.starts(with: opening.cells))
       }
       #expect(try Support.run(["resume", path]).code == 0)
-      // A book of another variant is refused, and so is a book with a finished game.
+      // A book of openings is refused if one of its games is of another variant or is already over.
       for (option, content, message) in [
         ("classic", text, "games of \(variant) are not read here; allowed: classic"),
         (variant.rawValue, "[Event \"a\"] 1. b2 *", "games of classic are not read here; allowed: \(variant)"),

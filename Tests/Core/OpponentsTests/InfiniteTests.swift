@@ -86,7 +86,8 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // The same board so late that the limit (a draw at ply 100) leaves exactly as many plies as the win takes, and then two plies later.
+      // Sets the ply of the same board: first so that exactly as many plies are left before the limit (a draw at ply 100) as the win takes,
+      // then two plies later, when the win comes too late.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance

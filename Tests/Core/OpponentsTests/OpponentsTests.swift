@@ -123,8 +123,8 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A level may win where it could block, and win or block where it could make a fork. So winning cells count as blocks, too, and
-        // winning and blocking cells as forks.
+        // A level that sees a win plays it instead of a block, and a win or a block instead of a fork. So wins count as seen blocks, too,
+        // and wins and blocks as seen forks.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

@@ -43,7 +43,7 @@ import TicTacToe
       for cell in puzzle.answer { state.play(cell) }
       switch puzzle.goal {
       case .win(let moves):
-        // In Misère the loser makes the last move.
+        // In Misère the answer ends with a move of the loser, so it has an even number of plies; otherwise the number is odd.
         #expect(state.outcome == .win(puzzle.state.turn) && (puzzle.answer.count + 1) / 2 == moves)
       case .hold: #expect(state.outcome == .draw)
       }

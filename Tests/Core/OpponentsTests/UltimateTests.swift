@@ -95,8 +95,8 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // The next search keeps the visits below the played move and adds its 100 simulations. Only the visits that the move had before its
-    // node was expanded are lost.
+    // The second search keeps the visits below the played move and adds its 100 simulations. The move's first visits, before its node was
+    // expanded, went to no move below it and are not counted.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
@@ -168,7 +168,8 @@ extension UltimateValue {
 
 @Suite("Value function of Ultimate") struct UltimateValueTests {
   @Test func `a move's value equals the value of the position after it, computed from scratch`() throws {
-    // Random weights that are exact as integers: both computations then differ only where the net's output is rounded.
+    // Random weights, all of them multiples of the steps in which weights are stored. So the move's value and the value computed from
+    // scratch differ only where the net's output is rounded.
     var random = SplitMix64(seed: 50)
     func weights(_ count: Int, _ limit: Int, scale: Int) -> [Float] {
       (0..<count).map { _ in Float(random.below(2 * limit + 1) - limit) / Float(scale) }
@@ -247,7 +248,8 @@ extension UltimateValue {
   }
 
   @Test func `a net learns what boards alone do not tell`() throws {
-    // The aim (the value to learn) is 1 if both boards have the same status, else −1. A sum of one value for each board cannot express it.
+    // The aim (the value to learn) is 1 if the corner board and the centre board have the same status, else −1. A sum of one value for each
+    // board cannot express it.
     var fitting = UltimateFitting(seed: 53)
     var generator = SplitMix64(seed: 53)
     func sample() -> (inputs: [Int], aim: Float) {

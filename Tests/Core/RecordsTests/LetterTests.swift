@@ -128,8 +128,8 @@ import TicTacToe
             #expect([.fork, .old, .same].contains(boxes[at].take(other, at: "?")))
             #expect(boxes[at] == before)
           default:
-            // Skips a player's own letter while the player's box is empty: a box takes the players' sides from the sender of its first
-            // letter.
+            // A box concludes from the sender of its first letter which side its owner plays. So a player's own letter is not delivered to
+            // this player's empty box.
             if boxes[at].entries[first.id] == nil, letter.sender == side { continue }
             boxes[at].take(letter, at: "\(step)")
           }

@@ -154,7 +154,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.times = (1...3).map { .init(frame: Int64($0) * 480_000) }
   let all = (0..<60).flatMap { number in
     let frame = 600_000 + Int64(number) * 3_000
-    // Two moves, and two undos at the same frame.
+    // One group: two moves, then two undos at the same frame.
     return [
       Annotation(frame: frame, kind: .taken(Cell(0), choices: [1])),
       Annotation(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
@@ -186,7 +186,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// The pitches that a listener hears. Each message comes `delay` to twice `delay` ms after its move; with `begin` all come at `begin` ms.
+  /// The pitches of M that a listener hears in each move's bar. Each message arrives `delay` to twice `delay` ms after its move; if `begin`
+  /// is given, all messages arrive at `begin` ms.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
@@ -227,7 +228,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     return conductor.music.bars.map(\.pairs.count)
   }
   #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
-  // O answers each of X's bars in time, so X's bars have two to four short pairs and a long one. X's last bar has no answer and is longer.
+  // O answers each of X's bars at the first moment for a reply, so X's bars have two to four short pairs and a long one. X's last bar,
+  // which O does not answer, has eight pairs.
   let against = lengths([.second], every: 30)
   #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
   let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))

@@ -17,7 +17,7 @@ private func game(_ variant: Variant, _ cells: String) throws -> Game {
   return game
 }
 
-/// The music of a game; a record without times makes each move at the end of the bar before.
+/// The music of a game. The record has no times, so each move comes at the end of the bar before it.
 private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules) -> Rendition {
   var record = Record(game: game)
   record.seed = seed
@@ -105,7 +105,8 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
       centers[move.board, default: []] += degrees(bar)
     }
   }
-  // At least a tenth of the T notes are outside the tonic's triad. The upper boards sound higher than the lower ones.
+  // At least a tenth of the T notes are outside the tonic's triad. M is on average more than a scale step higher on the upper corner boards
+  // than on the lower ones.
   #expect(pairs > 1_000 && home < pairs * 9 / 10)
   func mean(_ board: Int) -> Double { Double(centers[board]!.reduce(0, +)) / Double(centers[board]!.count) }
   #expect(mean(0) > mean(6) + 1 && mean(2) > mean(8) + 1)

@@ -74,7 +74,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
     #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil)
   }
   #expect(echoes.allSatisfy { $0.pairs.allSatisfy { $0.m!.velocity < 45 && $0.m!.pitch <= Pitch(93) } })
-  // No sequence of notes occurs in more than two echoes.
+  // At most two echoes have the same notes.
   let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
   // The low tonic is struck every 40 s for two minutes, then ever more rarely and softly. After ten minutes there is silence.
@@ -278,8 +278,9 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // Each sign that was cut off or postponed now sounds, or waits again, or gives way to the game's result. It does so even if the bar's
-      // own sign covers it, because it may be the other player's.
+      // A sign that was cut off or postponed must now sound in this bar, or stay pending; it may be dropped only if the move ends the game.
+      // The bar's own sign does not replace it even if this sign covers it by the rules, because the postponed sign may be the other
+      // player's.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {

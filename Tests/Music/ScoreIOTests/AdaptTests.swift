@@ -86,8 +86,8 @@ private struct Row {
   var words: [String] = []
 }
 
-/// For each fact of a move `games` has the shortest game in which the fact is the sign of the last bar, while other signs are postponed or
-/// dropped; `pairs` has the shortest two games, if any, whose last moves differ in this fact alone.
+/// `games` has for each fact the shortest game in which the sign of the last move answers this fact. `pairs` has for each fact two shortest
+/// games with equal moves except the last one, whose facts differ in this fact alone; none if there are no such games.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]
@@ -224,7 +224,7 @@ func `Games that differ in one fact sound the same, sample for sample, before it
     let at = try #require(first, "\(row.fact): nothing differs")
     #expect(at >= row.from - 0.000_1, "\(row.fact): differs at \(at) s, before \(row.from) s")
     #expect(at <= row.by, "\(row.fact): differs only from \(at) s on")
-    // The difference must be audible, not a rounding error.
+    // The largest difference of two samples must be audible, not a rounding error; full scale is 1.
     let change = zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
     #expect(change > 0.000_5, "\(row.fact): the largest difference is \(change)")
   }

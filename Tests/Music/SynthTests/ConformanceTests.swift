@@ -2,7 +2,7 @@ import Testing
 
 @testable import Synth
 
-/// Tests that apply to every node, run with all its presets and extreme values.
+/// Tests that every audio node must pass with all its presets and with extreme values.
 @Suite("Requirements of every node")
 struct ConformanceTests {
   private static let blocks = [1, 2, 3, 63, 64, 65, 127, 480, 1_024, 8_192]

@@ -185,8 +185,8 @@ private let welcome = ServerMessage.welcome(
     try online(client)
     peer.hangUp()
     _ = try retry(client)
-    // On a busy machine this node may greet too late: the client then tries another node and comes back. So greets until the client is
-    // online.
+    // On a busy machine this node's greeting may come too late: the client then tries the other node and comes back. So the test greets at
+    // each connection until the client is online.
     var isOnline = false
     while !isOnline {
       try other.take()

@@ -86,7 +86,8 @@ struct WebTests {
       }
       let link = try #require(record.link)
       questions.append("link\n" + link)
-      // The end of a link encodes its last numbers, which may have any value of 63 bits: cuts the end, and changes characters of it.
+      // The end of a link encodes numbers of up to 63 bits. Asks for the link without its last 1…23 characters, and with each of its last
+      // 24 characters changed.
       for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
       for place in link.indices.suffix(24) {
         for letter in ["A", "z", "_"] where letter != String(link[place]) {
@@ -160,7 +161,7 @@ struct WebTests {
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
     lines = lines.map { $0.trimmingCharacters(in: .newlines) }
     var questions = ["client\n" + lines.joined(separator: "\n")]
-    // Replaces each number in a server's lines by extreme values.
+    // Replaces each number in the server's lines, one at a time, by extreme values.
     for (index, line) in lines.enumerated() {
       for place in line.ranges(of: /-?[0-9]+/) {
         for number in ["-9223372036854775808", "-2147483648", "-1", "2147483647", "9223372036854775807"] {

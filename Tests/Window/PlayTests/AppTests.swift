@@ -250,8 +250,8 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // Each entry is the day whose puzzle is solved, and the day and the streak that are then saved. A day comes twice, as after a flight
-    // westward over the date line.
+    // Each entry has the number of the day whose puzzle is solved, then the last solved day and the streak that are saved. Two days come
+    // twice, as after a flight westward over the date line.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]

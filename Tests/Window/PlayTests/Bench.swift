@@ -36,7 +36,7 @@ final class Bench: @unchecked Sendable {
   var shared: [String] = []
   var clipboard = ""
   var refusesClipboard = false
-  /// The result that the platform reports for writing the daily puzzle's picture; with `nil` it reports nothing.
+  /// Whether the platform reports that it has written the daily puzzle's picture; `nil` if it reports nothing.
   var cardIsWritten: Bool? = nil
   var cards: [(card: DayCard, png: [UInt8])] = []
 

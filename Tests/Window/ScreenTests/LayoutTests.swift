@@ -256,7 +256,7 @@ struct LayoutTests {
       for view in screen.topScene.children where view is BoardView || view is StaffView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
       }
-      // A phone has free space above its board for the notice, so the notice must not cover the turn and the players either.
+      // On a phone the space above the board is free for the notice, so there the notice must cover neither the turn nor the players.
       guard (width, height) == (390, 844) else { continue }
       for view in screen.topScene.children where view is StatusView || view is PlayersView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")

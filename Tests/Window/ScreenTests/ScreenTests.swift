@@ -121,7 +121,8 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // Other types than `Phrase` also have cases such as `.open` or `.win`. So the pattern finds a case only where a phrase can stand.
+    // Other types than `Phrase` also have cases such as `.open` or `.win`. So the pattern finds a case only after code that a phrase can
+    // follow, such as `text(`.
     let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")

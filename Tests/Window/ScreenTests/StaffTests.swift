@@ -43,7 +43,7 @@ struct StaffTests {
             for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
             #expect(number.maxY <= staff.frame.maxY, place)
             for head in heads.bass {
-              // The octave sign's number must not touch the low note head either, nor the space around this head.
+              // The octave sign's number must touch neither the low note head nor the space around this head.
               let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)
               #expect(!room.intersects(number), place)
             }

@@ -240,7 +240,7 @@ import Tintinnabuli
     let times = session.record.times
     #expect(times.count == 2)
     let gap = try #require(times[1].frame) - (times[0].frame ?? 0)
-    // The answer comes two short notes after the move, 2.1 s at the standard tempo, which the performance varies.
+    // The answer comes two short notes after the move. That is 2.1 s at the standard tempo, but the performance varies the tempo.
     #expect(gap > Tick.seconds(1.6).rawValue && gap < Tick.seconds(4).rawValue, "\(gap)")
   }
 
@@ -492,7 +492,7 @@ import Tintinnabuli
     session.isResting = false
     bench.pass(session, seconds: 60)
     #expect(bench.posted.count > before)
-    // Music that was due while the session rested is not posted after the rest either.
+    // Music that was due while the session rested is not posted later.
     let late = bench.posted.dropFirst(before).flatMap(\.self).filter { $0.frame < .seconds(30) }
     #expect(late.isEmpty)
   }

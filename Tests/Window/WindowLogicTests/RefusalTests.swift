@@ -142,8 +142,8 @@ private struct WiredWindow {
         // A postponed command is sent again with the next heartbeat. A command that a stopping server has refused is sent again after the
         // reconnection, to the next server.
         if isPostponed {
-          // A stopping server closes the connection before the next heartbeat, so the client sends the command only once: this sending is
-          // enough.
+          // A stopping server (`draining`) closes the connection before its next heartbeat, so the client does not send the command again.
+          // For this code the first sending counts, too.
           let before = code == .draining ? 0 : wired.sent.count
           try wired.say(.ping(1))
           #expect(wired.sent[before...].contains { $0.message.name == row.name }, context)

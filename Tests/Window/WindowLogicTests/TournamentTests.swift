@@ -143,7 +143,7 @@ import TicTacToe
     window.now += 0.2
     window.step(.tick)
     #expect(Self.count(window.effects) == 1)
-    // If the tournament's time is over, the refused request for the next game is not repeated.
+    // A request for the next game that is refused because the tournament's time is over is not repeated.
     let late = window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
     window.now += 3
     window.step(.tick)
@@ -214,7 +214,7 @@ import TicTacToe
     #expect(window.effects.count == 3)
     #expect(window.effects.allSatisfy { if case .command(.watch) = $0 { true } else { false } })
     window.effects = []
-    // A game that the server no longer has is left out of the mottos.
+    // A game that the server no longer has gets no motto, the first notes of its winner.
     window.step(.network(.refused(.notFound, "gone", .watch(games[1].state.id, code: nil)), nil))
     for game in [games[0], games[2]] { window.step(.network(.state(game.state.id), game)) }
     let played = window.effects.compactMap { if case .mottos(let mottos) = $0 { mottos } else { nil } }
@@ -357,7 +357,7 @@ import TicTacToe
     window.want(.watch(id: TestWindow.m.rawValue))
     window.log(Self.start, you: nil)
     #expect(window.state.mode == .watching(TestWindow.m))
-    /// The seconds, of the next four, in which the window requests to watch the next game.
+    /// Opens a page and lets four seconds pass. Returns those of the seconds 1…4 in which the window requested to watch the next game.
     func requests(on page: SceneName) -> [Int] {
       window.board.page = page
       return (1...4).filter { _ in

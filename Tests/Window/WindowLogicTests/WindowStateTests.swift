@@ -425,12 +425,12 @@ struct TableTests {
     #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
     window.now += 29
     window.log(.rematch(next: nil), .o)
-    // The opponent's offer of a rematch gives this player the full 30 s to answer.
+    // The opponent's offer of a rematch gives this player another 30 s to answer: after 29 s the offer still stands.
     window.now += 29
     #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
     window.now += 2
     let late = window.state.online(at: window.now, client: 0)
-    // Later the rematch is no longer possible, and so not offered.
+    // After the 30 s a rematch is no longer possible, and so not offered.
     #expect(late?.mayRematch == false && late?.rematch == .nobody)
     #expect(window.want(.rematch).contains(.refuse))
   }

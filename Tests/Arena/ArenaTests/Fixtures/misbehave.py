@@ -92,7 +92,8 @@ while True:
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
-            # In the n-th game, answers only once the other engine has logged n moves sent without being asked, one in each game.
+            # In the n-th game, answers only once the file has n bytes. The other engine, in mode `afterthought`, writes a byte in each game
+            # after it has sent a second move without being asked.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
