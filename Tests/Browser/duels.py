@@ -93,7 +93,8 @@ def is_over(cells):
 
 
 def game(people, chance, server=None):
-    """Plays one game with random moves. If `server` is given, kills it before one of the moves and restarts it after the press."""
+    """Plays one game with random moves. If `server` is given, kills it before one of the moves and restarts it after both players have
+    pressed this move's cell."""
     away = chance.randrange(1, 5)
     while not is_over(cells := people[0].cells()):
         cell = chance.choice([name for name, mark in cells.items() if mark == "empty"])

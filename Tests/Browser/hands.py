@@ -40,7 +40,8 @@ NOTE_SOUND = """(() => {
     }
   };
 })();"""
-# Replaces the program's function `turn`: on request its next call traps by WebAssembly's `unreachable`, as Swift's traps do.
+# Replaces the program's function `turn`: while `trapNext` or `sessionStorage.trapAtStart` is set, a call traps by WebAssembly's
+# `unreachable`, as Swift's traps do.
 TRAP = """(() => {
   const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
   const trap = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f, stream = WebAssembly.instantiateStreaming;
@@ -262,7 +263,8 @@ def full_store(player, server):
     for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
-    # The page keeps some space in reserve for the login (`alina-reserve`). If even this space is full, the player is told.
+    # The page keeps some space of the storage in reserve for the login (`alina-reserve`). Fills this space, too: the player is then told
+    # that the login could not be saved.
     page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
@@ -355,7 +357,7 @@ def main(name, program):
         for has_locks in (True, False):
             tabs(player, server, has_locks)
         player.page.run("localStorage.clear()")
-        # Firefox has no sound output here.
+        # Firefox has no sound output here, so only Chromium is tested with a telephone call.
         if name == "chromium":
             phone_call(player, server)
         lock_screen(player, server)

@@ -111,7 +111,7 @@ def main(browser, program, folder=None):
         vera.hears("damaged")
         expect(vera.page.run(f"{LETTERS}.map(key => localStorage.getItem(key))") == kept, "a damaged letter changed what is kept")
         for player in (vera, ida):
-            # Leaves out the error that a reload causes if it interrupts the load of a module.
+            # Leaves out the error that the browser logs if a reload interrupts the load of a module.
             complaints = [line for line in player.page.complaints if "ServiceWorker intercepted" not in line]
             expect(not complaints, json.dumps(complaints))
     finally:

@@ -161,7 +161,7 @@ def filmed(player):
         ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "compact=nk=1:p=0", f"{page.downloads}/{film}"],
         check=True, capture_output=True, text=True).stdout.strip()
     expect(length != "N/A" and float(length) > 1, f"a player cannot seek in the film: its length is {length}")
-    # Firefox has no sound output here, and makes a silent film.
+    # Firefox has no sound output here, so its film is silent.
     sound = {"audio"} if page.name == "chromium" else set()
     expect(set(kinds) == {"video"} | sound and kinds["video"][:2] == [1280, 720] and kinds["video"][-1] > 100, f"the film is {told}")
 

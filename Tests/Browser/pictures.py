@@ -23,8 +23,8 @@ SIZE = (1280, 720)
 SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. `LEAST`: the least ink of a tile that
-# is compared; ink is the sum of the squared differences from the tile's median grey level.
+# `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. `LEAST`: tiles with less ink than this
+# are not compared; ink is the sum of the squared differences from the tile's median grey level.
 REACH = 5
 TILE = 12
 LEAST = 5000
@@ -184,7 +184,7 @@ def main(name, program):
             ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))
             wrong = [" ".join(words) for words in compare(drawn, ours, theirs)]
             expect(not wrong, f"{scene}: {'; '.join(wrong[:5])}, {len(wrong)} in all")
-            # The comparison must notice a shift by one pixel more than is allowed.
+            # Shifts the window's picture along each axis by one pixel more than is allowed, which the comparison must notice.
             for axis in (0, 1):
                 for aside, areShapes in ((3, False), (2, True)):
                     seen = [what for what, _ in compare(drawn, ours, numpy.roll(theirs, aside, axis)) if (what in SHAPES) == areShapes]

@@ -104,7 +104,7 @@ class Player:
 
     def press(self, name):
         """Clicks the middle of a control."""
-        # Focusing scrolls a control into view, which takes some frames.
+        # A control near the upper or lower edge gets the focus first. This scrolls the control into view, which takes some frames.
         place = (f"(control => {{ if (!control) return null; const box = control.getBoundingClientRect();"
                  f"const isNearEdge = box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85;"
                  f"if (isNearEdge) control.focus();"
@@ -250,8 +250,8 @@ def watch(player):
 
 
 def match(ann, ben, server=None, enter=None, watchers=()):
-    """Plays a game that X wins, and checks that everybody sees each move. After O's first move restarts `server`, if it is given, and calls
-    `enter`, if it is given, which adds a spectator."""
+    """Plays a game that X wins, and checks that everybody sees each move. After O's first move restarts `server` and calls `enter`, which
+    adds a spectator, if these are given."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
         # Both players press the cell. The player who is not to move thereby chooses it for the next turn, until the opponent marks it.
@@ -317,7 +317,7 @@ def half_loaded(name, program):
             if module == "sound":
                 page.click(*page.until(f"{CELL}.length === 9 && (box => [box.x + 9, box.y + 9])({CELL}[4].getBoundingClientRect())"))
             page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.includes('{words}'))")
-            # Waits 3.5 s: the missing file of the sound must not also be reported as a missing sound device.
+            # Waits 3.5 s for a second report: the missing file of the sound must not also be reported as a missing sound device.
             page.run("new Promise(done => setTimeout(done, 3500))")
             expect(not page.run("heard.some(line => line.includes('No sound device'))"), "half a sound is told of twice")
             expect(page.run("localStorage.getItem('alina/data/games/a.pgn')") == "kept", "what was kept is lost")

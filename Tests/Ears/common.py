@@ -14,7 +14,7 @@ def read(path):
     """A sound file as floats: an array of (frames, 2)."""
     rate, data = wavfile.read(path)
     assert rate == RATE, f"{path}: {rate} Hz"
-    # 24-bit samples are read as 32-bit integers with an empty low byte.
+    # 24-bit samples are read as 32-bit integers whose low byte is 0.
     scale = {np.dtype("int16"): 2**15, np.dtype("int32"): 2**31}.get(data.dtype, 1)
     return data.astype(np.float64) / scale
 

@@ -36,7 +36,7 @@ def onsets(magnitude):
 
 
 def phrases(moments):
-    """Splits the onsets into phrases: (number of notes, time of the last note, length of the last note in seconds)."""
+    """Splits the onsets into phrases: (number of notes, time of the last note in seconds, time from there to the next onset in seconds)."""
     result, run_ = [], [moments[0]]
     for now in moments[1:]:
         gaps = np.diff(run_)
@@ -88,7 +88,7 @@ def main():
     tally.expect("phrases", len(found), len(found) > 3, "some")
     tally.expect("notes of a phrase, half of them at most", float(np.median(notes)), 1 < np.median(notes) < 9, "2-8")
     tally.expect("seconds of a long note, half of them at most", float(np.median(longs)), np.median(longs) > 1, "> 1")
-    # A phrase of more than nine notes is longer than any bar: it runs over two bars, and the first bar's long note was cut.
+    # A bar has at most nine notes. A longer phrase runs over two bars, because the first bar's long note was cut.
     whole = float(np.mean(notes <= 9))
     tally.expect("phrases that end on a long note before another begins", whole, whole >= 0.85, ">= 0.85")
     longest = float(np.max(np.diff(begun)))

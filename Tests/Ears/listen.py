@@ -45,7 +45,7 @@ def risen(before, after):
 
 
 def to_the_right(before, after):
-    """The level difference, right minus left, of the sound that was added between `before` and `after`, in dB."""
+    """The sound that was added between `before` and `after`: its level on the right minus its level on the left, in dB."""
     left, right = np.maximum(after**2 - before**2, 0).sum(0) + 1e-12
     return 10 * np.log10(right / left)
 

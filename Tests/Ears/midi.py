@@ -43,7 +43,7 @@ def struck(file):
 
 
 def rise(x, frame, pitches):
-    """How much the level of the pitches rises within 2 ms, every 8 frames from 33 ms before `frame` to 60 ms after."""
+    """How much the level of the pitches rises in each 2 ms, for moments 8 frames apart from 33 ms before `frame` to 60 ms after."""
     part = x[frame - 1_600 : frame + 3_000].sum(axis=1)
     window = np.hanning(768)
     power = 0
@@ -81,14 +81,14 @@ def main():
             a, b = read(ours), read(theirs)
             apart = []
             for frame, notes in struck(file):
-                # Leaves out the low tonic, whose slow rise below other notes has no distinct onset.
+                # Leaves out the low tonic: it rises slowly below other notes, so its onset is not distinct.
                 if 2_000 < frame < min(len(a), len(b)) - 4_000 and max(notes) > 50:
                     apart.append(lag(rise(a, frame, notes), rise(b, frame, notes)) / RATE * 1_000)
             apart = np.array(apart)
-            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. Its delay is the median difference, which is
-            # subtracted below.
+            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. The median difference of the onsets counts as its
+            # delay, and is subtracted below.
             delay = float(np.median(apart))
-            # Allows two blocks of 64 frames (2.7 ms).
+            # An onset is close if it differs from this delay by at most two blocks of 64 frames (2.7 ms).
             close = float(np.mean(np.abs(apart - delay) <= 2 * 64 / RATE * 1_000))
             tally.expect(f"game {index}: FluidSynth's own delay, ms", delay, abs(delay) <= 2, "<= 2")
             tally.expect(f"game {index}: of {len(apart)} onsets within 2.7 ms", close, close >= 0.95, ">= 0.95; what is struck again while it rings has no clear moment")

@@ -51,7 +51,8 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """The rise at `moment` of the note an octave above `low`, less that of `low`, in dB; `low` is the next triad note below M."""
+    """The rise of two notes' levels at `moment`, in dB: that of the note an octave above `low` minus that of `low`. `low` is the next triad
+    note below M."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]

@@ -87,7 +87,8 @@ package final class Child: Sendable {
     Thread.detachNewThread { [end] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-      // Once the child is reaped, another process may get its id. Because of the lock `signal` then sees the status, and sends nothing.
+      // Once the child is reaped, another process may get its id. The lock is held until the status is set, so `signal` cannot reach that
+      // process.
       end.change.lock()
       end.status = reap(pid)
       end.change.broadcast()

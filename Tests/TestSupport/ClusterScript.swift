@@ -10,7 +10,7 @@ package final class ClusterScript {
   /// The temporary folder with the nodes' logs.
   package private(set) var folder = ""
 
-  /// A line of `order` that the script could not carry out.
+  /// An order that the script could not carry out.
   package struct Failed: Error, CustomStringConvertible {
     package let description: String
   }

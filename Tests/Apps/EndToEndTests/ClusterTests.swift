@@ -20,7 +20,8 @@ struct ClusterTests {
     let x = try WindowProgram.quickMatch(desks)
     // Waits until each node knows the addresses of all others. The server then sends the addresses also to windows that connected earlier.
     try waitFor(seconds: 20, "nodes that know one another") { try cluster.isWhole(cluster.states()) ? () : nil }
-    // The faults before each move, by the move's ply. Windows reconnect to other nodes, so a fault may or may not hit the mover's node.
+    // The faults that happen before each move, by the move's ply. Windows reconnect to other nodes, so a fault may or may not hit the node
+    // of the window that makes the move.
     let faults = [
       1: ["kill n1"], 2: ["start n1", "kill n2"], 3: ["start n2", "stop n3"], 4: ["cont n3", "stop n1"],
       5: ["cont n1", "kill db", "start db"], 6: canCut ? ["cut n2"] : [], 7: canCut ? ["heal n2", "reject n1"] : [],

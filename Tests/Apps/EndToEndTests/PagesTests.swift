@@ -272,7 +272,7 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Watch a demo game")
     try desk.wait(page: "board")
-    // Waits for three moves, which both sides make by themselves at the pace of the music.
+    // In the listening mode the program plays both sides, at the pace of the music. Waits for three of its moves.
     for mark in ["X", "O", "X"] { try desk.hear("\(mark) plays", after: desk.spoken.count, seconds: 30) }
     try desk.click("New game")
     try desk.click("Start")

@@ -55,7 +55,8 @@ struct Recording {
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
-  /// This recording without the blocks of silence, at most three, that a device may play before the sound of `other` starts.
+  /// Leaves out up to three blocks of silence at the beginning, which a device may play first, so that the rest equals `other`. Returns the
+  /// whole recording if no rest equals `other`.
   func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }

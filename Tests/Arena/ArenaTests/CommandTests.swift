@@ -166,7 +166,8 @@ import TicTacToe
 
   @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with one error`() throws {
     try Support.withFolder { folder in
-      // The limit of processes does not apply to root. Another user runs a copy, as that user may not read the build's folder.
+      // The limit of processes does not apply to root. So root lets another user run a copy of the program, because this user may not read
+      // the build's folder.
       let program = try Support.copyArena(into: folder)
       let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
       let run = "\(program) run --x random --o random --threads 2"

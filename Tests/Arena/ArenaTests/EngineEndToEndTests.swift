@@ -95,8 +95,8 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // Only in the modes that answer late on purpose is the time for a move short. In the others the engine must fail before its time is
-    // over.
+    // In the modes `hang` and `late` the engine answers too late on purpose, so the time for a move is short. In all other modes the engine
+    // must fail before its time is over.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")
@@ -432,7 +432,7 @@ import TicTacToe
     // No wait is needed: the run ends an engine together with all processes that the engine has started.
     #expect(Support.processes(marked: mark) == 0)
 
-    // Kills the arena alone, or terminates the arena and the engines' guard processes, as `pkill alina-arena` does.
+    // Kills the arena alone in one run. In another run terminates the arena and the engines' guard processes, as `pkill alina-arena` does.
     for isKilled in [true, false] {
       let arena = try Child(
         [

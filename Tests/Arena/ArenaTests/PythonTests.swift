@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// The package in `python/`; `PYTHON` names an interpreter with the modules its tests need.
+/// The Python package in `python/`. The environment variable `PYTHON` names an interpreter that has the modules needed by the package's
+/// tests.
 private enum Python {
   static let interpreter = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
 

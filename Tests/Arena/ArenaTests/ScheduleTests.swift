@@ -52,8 +52,8 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // The seed selects the kind of results: the player with the lower number wins each game, the results are random, or all games are
-          // drawn.
+          // The seed selects one of three kinds of results: the player with the lower number wins each game, the results are random, or all
+          // games are drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -84,13 +84,13 @@ extension MeetingGraph {
     let opening = schedule.next()
     let first = try #require(opening)
     #expect(first.pairings == [Pairing(a: 0, b: 1), Pairing(a: 2, b: 3), Pairing(a: 4, b: 5)] && schedule.byes == [6])
-    // Players 0, 2 and 4 win; player 6 has a point for the bye.
+    // Players 0, 2 and 4 win both of their games. Player 6 has a bye, which counts as much.
     schedule.finish(first, doubledPoints: [4, 4, 4])
     let following = schedule.next()
     let second = try #require(following)
     #expect(
       second.pairings == [Pairing(a: 0, b: 2), Pairing(a: 4, b: 6), Pairing(a: 1, b: 3)] && schedule.byes == [5, 6])
-    // Buchholz: the sum of the opponents' points, without byes.
+    // Buchholz: the sum of the points of a player's opponents. A bye adds nothing.
     schedule.finish(second, doubledPoints: [4, 2, 2])
     #expect(schedule.points == [8, 2, 4, 2, 6, 4, 6])
     #expect(schedule.buchholz(0) == 6 && schedule.buchholz(5) == 6 && schedule.buchholz(6) == 6)

@@ -69,8 +69,9 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // Half of the pairs have the score ½, half have 1: the mean is ½ + 0.25, the variance of a pair 0.0625 and that of a game twice as
-    // much. A mean that exceeds ½ by one standard deviation of a game has the normalised Elo 800/ln 10.
+    // A mean of ½ has the normalised Elo 0. Half of the pairs of `skewed` have the score ½, half have 1: the mean is ½ + 0.25, the variance
+    // of a pair 0.0625 and that of a game twice as much. A mean that exceeds ½ by one standard deviation of a game has the normalised Elo
+    // 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -78,7 +79,8 @@ import Testing
   }
 
   @Test func `correlated pairs make the pentanomial interval narrower than the trinomial`() {
-    // Each pair consists of a win and a loss: the results of games vary, the results of pairs do not.
+    // Each pair consists of a win and a loss. So the results of the games vary, but all pairs have the same result, which narrows their
+    // interval.
     let pairs = Estimate(counts: [0, 0, 500, 0, 0])
     let games = Estimate(counts: [500, 0, 500])
     guard case (.exactly(let low), _) = pairs.interval, case (.exactly(let wide), _) = games.interval else {
@@ -284,7 +286,7 @@ import Testing
       #expect("\(BigNatural(max(a, b)) - BigNatural(min(a, b)))" == "\(max(a, b) - min(a, b))")
       #expect("\(Fraction(BigNatural(a * b), BigNatural(b)))" == "\(a)")
     }
-    // Multiplies the factors of 30!, and divides the product by them again.
+    // Computes 30!, and reduces fractions whose two numbers have a large common factor.
     let factorial = (1...30).reduce(BigNatural(1)) { $0 * BigNatural(UInt64($1)) }
     #expect("\(factorial)" == "265252859812191058636308480000000")
     #expect("\(Fraction(factorial, factorial * BigNatural(7)))" == "1/7")

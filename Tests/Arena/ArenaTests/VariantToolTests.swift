@@ -109,7 +109,7 @@ import TicTacToe
         let after = game.game.outcome == .draw ? 0.5 : 1
         #expect(moves.last?["after"]?.number == after && moves.last?["proven"] == .bool(true))
       }
-      // The moves of the random player lose more value than those of the level that it plays against.
+      // In total the moves of the random player lose more value than those of the level that it plays against.
       #expect(losses[1] > losses[0], "\(losses)")
     }
   }
@@ -218,7 +218,7 @@ import TicTacToe
       for plies in 2...4 {
         var game = Game(from: VariantState(startOf: variant))
         for _ in 0..<plies { try game.play(game.state.moves.randomCell(using: &generator)) }
-        // The last of the three games starts from a position that is not the usual start.
+        // The last of the three games starts from the position after its four moves instead of the usual start.
         games.append(plies == 4 ? Game(from: try VariantState(variant, notation: game.state.notation)) : game)
       }
       let book = folder + "/book.pgn"
@@ -293,7 +293,7 @@ import TicTacToe
       return Drama.ultimatePoints(
         of: GameMoves(start: try VariantState(.ultimate, notation: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2"), cells: cells))
     }
-    // f6 wins board b2 for X. O's answer h8 sends X to this closed board, so X may choose any board.
+    // f6 wins board b2 for X (3 points). O's answer h8 sends X to this closed board, so X may choose any board (1 point). d4 does neither.
     #expect(try points(["d4"]) == 0)
     #expect(try points(["f6"]) == 3)
     #expect(try points(["f6", "h8"]) == 4)

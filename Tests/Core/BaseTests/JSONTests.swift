@@ -15,7 +15,7 @@ import Testing
     #expect(throws: Never.self) { try JSONParser.parse(Array("{\(fields.joined(separator: ","))}".utf8), maxDepth: 4) }
   }
 
-  /// The value that Foundation reads from the bytes, with numbers as doubles; `nil` if Foundation refuses them.
+  /// The value that Foundation reads from the bytes; `nil` if Foundation refuses the bytes.
   private func foundation(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])
   }

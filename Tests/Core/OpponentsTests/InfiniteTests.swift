@@ -162,7 +162,7 @@ import TicTacToe
       }
       if outcome == .win(.x) { wins += 1 }
     }
-    // Allows five standard deviations and 0.2 % of games that end by repetition, which the exact chances leave out.
+    // Allows five standard deviations, and 0.2 % more because the exact chances leave out games that end by repetition.
     let deviation = (odds.win * (1 - odds.win) / Double(games)).squareRoot()
     #expect(abs(Double(wins) / Double(games) - odds.win) < 5 * deviation + 0.002)
   }

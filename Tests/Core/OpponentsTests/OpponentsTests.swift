@@ -45,7 +45,7 @@ import TicTacToe
   }
 
   @Test func `every player chooses legal moves in every state, with chances that sum to one`() {
-    // Moves reach 16,167 states (a position and its last move). The 2,862 finished states are left out, and the start is added.
+    // A state is a position with its last move. Moves reach 16,167 states. The 2,862 finished ones are left out, and the start is added.
     #expect(OpponentsTests.states.count == 16_167 - 2_862 + 1)
     for player in OpponentsTests.everyone {
       for (position, last) in OpponentsTests.states {

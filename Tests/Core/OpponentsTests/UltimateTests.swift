@@ -65,7 +65,7 @@ import TicTacToe
         let expected: UltimateSearch.Proof = reply < 0 ? .win : reply > 0 ? .loss : .draw
         #expect(root.proof == expected, "\(Variant.ultimate.name(of: root.cell)) in \(Ultimate.notation(of: state))")
         seen[root.proof, default: 0] += 1
-        // A move that is proved to lose is chosen only if every move loses.
+        // If the search chooses a move that is proved to lose, all moves must lose.
         if root.cell == move, root.proof == .loss { #expect(exact == -1) }
       }
     }

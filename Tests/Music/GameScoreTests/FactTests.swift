@@ -117,7 +117,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
     #expect(heard.last?.pairs[0].m?.pitch == bare.last?.pairs[0].m?.pitch)
     let difference = Array(zip(heard.last!.pairs, bare.last!.pairs)).firstIndex { $0 != $1 }
     if sign == "mistake" {
-      // A mistake adds the glint, which is on the downbeat itself.
+      // The sign of a mistake is the glint, an effect on the downbeat itself.
       #expect(conducted(game).last.first { $0.chain != 0 }?.frame == heard.last?.start)
     } else {
       #expect(try #require(difference) <= 1)

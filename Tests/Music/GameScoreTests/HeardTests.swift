@@ -11,7 +11,7 @@ import TicTacToe
 
 private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
 
-/// Plays a game with random pauses of up to `most` milliseconds between the moves; returns the events of each move.
+/// Plays a game with random pauses between the moves, of 50 ms to about `most` ms; returns the conductor and the events of each move.
 private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]])
 {
   var generator = SplitMix64(seed: seed)

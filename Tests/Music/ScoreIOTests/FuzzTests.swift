@@ -16,7 +16,7 @@ import TicTacToe
 /// Changes every value of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
-  /// The keys whose values depend on each other. They keep their values, because the reader would refuse a random one.
+  /// The keys whose values depend on each other. They keep their values, because the reader would refuse random values.
   private static let bound: Set<String> = [
     "name", "tonic", "mode", "cells", "octaves", "compass", "register", "covers", "when", "unless", "softest",
   ]
@@ -107,8 +107,8 @@ private struct Shaker: RuleVisitor {
     var games: Int { random + reference }
   }
 
-  /// Plays one to three games at random times, with random other events in between; every note must be valid. One session in four uses
-  /// one of the shipped scores, the first three of `all`. One game in eleven is played by players that win or block.
+  /// Plays one to three games at random times, with random other events in between; every note must be valid. At least one session in four
+  /// uses one of the shipped scores, the first three of `all`. One game in eleven is played by players that win or block.
   static func session(_ number: Int, _ all: [ScoreRules], _ played: inout Played) -> [ScoreEvent] {
     var generator = SplitMix64(seed: seed, index: UInt64(number) << 20)
     func anyRules(_ generator: inout SplitMix64) -> ScoreRules {

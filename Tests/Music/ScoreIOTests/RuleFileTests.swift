@@ -61,7 +61,8 @@ func `Games satisfy all measures of form at every pace, with and without human p
 func `At every pace most bars reach their long note, and there is one at least every 20 s`(
   _ name: String, _ variant: Variant
 ) throws {
-  // At least 85 % of the bars must reach their long note. In sixty games of Misère 84.9 % do, which are too few games; in 200 games 86.7 %.
+  // At least 85 % of the bars must reach their long note. In Misère 84.9 % do in the first 60 games and 86.7 % in 200, so 60 games are too
+  // few.
   let games = ReferenceGames.games(amount("PACE", quick: variant.isLong ? 12 : 120, all: 200), of: variant)
   for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
     #expect(report.share >= 0.85, "\(name), \(variant), \(report.pace): \(report.share)")

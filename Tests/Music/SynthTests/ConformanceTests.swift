@@ -35,7 +35,8 @@ struct ConformanceTests {
       start(bench)
       let again = bench.render(input, other)
       #expect(again.0 == golden.0 && again.1 == golden.1, "\(label): reset")
-      // Invalid samples do not stay in the node, and its tail has no denormals.
+      // After invalid samples a reset makes the node like a new one. Without a reset the node's output soon has no invalid samples, and its
+      // tail has no denormals.
       var poison = input
       poison[100] = .nan
       poison[200] = .infinity

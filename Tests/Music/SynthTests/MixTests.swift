@@ -84,7 +84,7 @@ struct MixTests {
     #expect(abs(Signal.decibels(peak(-6) / peak(0)) + 6) < 0.1)
   }
 
-  /// The parts of the golden score whose samples are stored: 1,024 frames in every second.
+  /// The frames of the rendered golden score whose samples are stored: 1,024 frames in every second.
   private static let windows = stride(from: 4_000, to: 580_000, by: 48_000).map { $0..<$0 + 1_024 }
 
   /// After a deliberate change of the sound: `UPDATE_GOLDENS=1 ./test SynthTests/MixTests`.

@@ -22,7 +22,8 @@ struct PianoTests {
     return patch
   }
 
-  /// One note with the pedal down. The result begins at the first sample that is louder than 40 dB below the note's peak.
+  /// One note whose key is held for `seconds` seconds. The result begins at the first sample that is louder than 40 dB below the note's
+  /// peak.
   private static func note(_ midi: Int, _ velocity: UInt8, on grand: SampledPiano?, seconds: Int = 7) -> [Float] {
     let engine = Engine(patch: dry)
     if let grand {

@@ -89,7 +89,7 @@ private struct WiredBot {
     try pass()
   }
 
-  /// Sends the whole state of the match, as the answer to the request `re` if there is one.
+  /// Sends the whole state of the match, as the answer to the request with the id `re` if it is given.
   mutating func tellState(re: String?) throws { try say(.state(state, left: nil, you: .x), re: re) }
 }
 

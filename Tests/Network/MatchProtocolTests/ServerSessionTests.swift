@@ -118,7 +118,8 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     s.feed(hello)
     let long = #"{"t":"top","id":"x","fill":""# + String(repeating: "y", count: 4000) + "\"}\n"
     for _ in 0..<10 { s.feed(long) }
-    // The allowance is 40 lines: `hello` has used one, and each of these lines of 4,000 bytes costs four.
+    // A client may send 40 lines at once. `hello` has used one, and each of these lines of 4,000 bytes counts as four, so the tenth is
+    // refused.
     #expect(s.delivered.count == 1 + 9 && s.sent.contains(#""re":"x","code":"rate""#))
     s.feed("{\"t\":" + String(repeating: "[", count: 4000) + "\n")
     #expect(!s.sent.contains("nested"))

@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("Touching the board without a game")
 struct FreePlayTests {
-  /// A window in free play, and the middles of two cells.
+  /// A window in free play, and the middles of its nine cells.
   private func begun(_ bench: Bench) throws -> (app: App, cells: [(x: Double, y: Double)]) {
     let app = try bench.app()
     bench.pass(app)

@@ -46,7 +46,7 @@ private final class Ear {
       return scale.tonicSpelling.letterName == letter && scale.tonic == bed.midi % 12
     }
 
-    // The game before had an awakening (a sure win), so the running game is in the next key, D. The opened record is in F♯.
+    // The first game has an awakening (a sure win), so the second game is in the next key, D. The opened record is in F♯.
     for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
       session.play(try #require(Variant.classic.cell(named: name)))
     }
@@ -88,8 +88,8 @@ private final class Ear {
       now += 0.05
     }
     #expect(places == [3, 1] && now < 30)
-    // The server gives each game of a tournament a key by the minute of the game's start. The games here have no such key: their keys
-    // follow from their ids.
+    // The key of each of these games follows from the game's id. In a real tournament the server chooses the key by the minute in which the
+    // game starts.
     for (state, marks) in [(lost, [4, 2, 3]), (won, [0, 1, 2])] {
       let record = Record(of: state, tonics: rules.tonics.count)
       let all = Rendition(of: record, rules: rules)

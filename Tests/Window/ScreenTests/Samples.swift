@@ -7,7 +7,7 @@ import Screen
 import TestSupport
 import TicTacToe
 
-/// Games, bars and platforms for pictures and tests, with notes made by a simple rule.
+/// Games, bars and platforms for pictures and tests. The notes are made by a simple rule, not by the composer.
 enum Samples {
   static func services(now: @escaping @Sendable () -> Double = { 0 }) -> PlatformServices {
     var services = PlatformServices(locks: .none)

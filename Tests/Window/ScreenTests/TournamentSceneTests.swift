@@ -111,7 +111,7 @@ import TicTacToe
     screen.pages.tournament?.phase = .over
     screen.handle([], at: 2)
     #expect(try x(1) == x(3) && x(3) < x(4))
-    // In a narrow window the first three players stand in the column of the other players.
+    // In a narrow window the first three players stand in the same column as the other players.
     screen.draw(width: 500, height: 900, at: 3)
     #expect(try x(1) == x(4))
   }

@@ -7,7 +7,7 @@ import TicTacToe
 @testable import WindowLogic
 
 @Suite struct PuzzleRunTests {
-  /// A window with the puzzle that `intent` has requested.
+  /// A window that has requested a puzzle by `intent`, and shows the puzzle.
   private func window(_ intent: Intent, seed: UInt64 = 1) throws -> (TestWindow, Puzzle) {
     var window = TestWindow()
     let effects = window.want(intent)
@@ -27,7 +27,7 @@ import TicTacToe
     return puzzle
   }
 
-  /// Steps until nothing more happens in three seconds.
+  /// Lets forty seconds pass, with a tick every 0.1 s; returns all effects.
   private func wait(_ window: inout TestWindow) -> [Effect] {
     var effects: [Effect] = []
     for _ in 0..<400 {

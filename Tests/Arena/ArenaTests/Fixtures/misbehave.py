@@ -142,7 +142,8 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         if mode == "deaf" and turns == 1:
-            # Closes its input before it answers: the arena may send the next line as soon as it has the answer.
+            # Closes its input before it answers: the arena may send the next line as soon as it has the answer, and must find the input
+            # closed.
             os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:
