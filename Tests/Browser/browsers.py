@@ -62,7 +62,7 @@ class Browser:
         with open(f"{self.profile}/user.js", "w", encoding="utf-8") as settings:
             for key, value in (("browser.download.folderList", 2), ("browser.download.dir", self.downloads),
                                ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100),
-                               # The panel of downloads takes the focus from the page, which then gets no focus events.
+                               # The panel of downloads would take the focus from the page, which would then get no focus events.
                                ("browser.download.alwaysOpenPanel", False),
                                # Allows pages to read the clipboard without a confirmation by the user.
                                ("dom.events.testing.asyncClipboard", True)):

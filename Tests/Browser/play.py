@@ -254,7 +254,8 @@ def match(ann, ben, server=None, enter=None, watchers=()):
     adds a spectator, if these are given."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
-        # Both players press the cell. The player who is not to move thereby chooses it for the next turn, until the opponent marks it.
+        # Both players press the cell. For the player who is not to move the press chooses a next move, which the page drops when the
+        # opponent marks that cell.
         ann.press(cell)
         ben.press(cell)
         for player in (ann, ben, *watchers):

@@ -51,7 +51,7 @@ def place(board, square):
 def play_kind(kind, rng, median=4):
     """Plays a game of the variant `kind`; returns a list of (square, thinking time in seconds) and the result."""
     count = 9 if kind == "Ultimate" else 1
-    # The marks of both players on each board, from the oldest to the newest, and the boards that they have won.
+    # `marks`: for each board the marks of X and of O, from the oldest to the newest. `won`: the boards that X and O have won.
     marks, won, moves, seen = [([], []) for _ in range(count)], ([], []), [], []
     sent = None
     for ply in range(100):

@@ -83,8 +83,8 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # For each sign two lists: the measures of bars with the sign, and of calm bars, in which nothing special happened. For `glints` only a
-    # bar's first sign counts. For `bells` a bar must have a postponed only-move, or no sign except `calm`.
+    # For each sign two lists of its measure in dB: for bars with the sign, and for calm bars, in which nothing special happened. For
+    # `glints` only a bar's first sign counts. For `bells` a bar must have a postponed only-move, or no sign except `calm`.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

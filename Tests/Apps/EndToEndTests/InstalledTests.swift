@@ -10,7 +10,7 @@ import Testing
   ]
   private static let game = "docs/heard/game.pgn"
 
-  /// An installed tree, with the files that scripts/make-deb puts into a package, and the folder to run programs in.
+  /// A temporary folder with the programs and their data, laid out as a package installs them, and `desk`, the folder in which they run.
   private struct Tree {
     let root: URL
     let desk: URL

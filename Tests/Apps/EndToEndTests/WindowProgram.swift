@@ -91,7 +91,7 @@ final class WindowProgram {
     for key in keys { try WindowProgram.shell("xdotool", "key", key) }
   }
 
-  /// The middle of a cell in reading order, in pixels of the window at 1280×720.
+  /// The middle of the cell with the index `cell`, counted from 0 in reading order, in pixels of the window at 1280×720.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
 
   /// Clicks a cell of any variant.

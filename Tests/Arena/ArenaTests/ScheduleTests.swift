@@ -173,7 +173,7 @@ extension MeetingGraph {
           guardExecutable: Support.arena)
         report = try run.play()
         #expect(report.knockout.count == count - 1 && report.knockout.allSatisfy { $0.pairs >= 3 })
-        // The champion is first, its last opponent second, and earlier losers follow.
+        // The champion is first, then comes the loser of the final, then the losers of the round before, and so on.
         let final = try #require(report.knockout.last)
         let order = report.standings.map(\.player)
         #expect(order[0] == final.winner && order[1] == final.pairing.a + final.pairing.b - (final.winner ?? 0))

@@ -40,8 +40,8 @@ enum Support {
 
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
 
-  /// Copies the program with `cp`. A file that this process wrote could still be open in a child that another test forks meanwhile: the
-  /// file could then not be executed ("text file busy").
+  /// Copies the program with `cp`, so that this process never has the copy open for writing. A child that another test forks meanwhile
+  /// would inherit the open file, and the system would refuse to execute it ("text file busy").
   static func copyArena(into folder: String) throws -> String {
     #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
     return folder + "/alina-arena"

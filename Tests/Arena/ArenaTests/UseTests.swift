@@ -34,7 +34,7 @@ import Testing
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
     // Waits for the arena's first output: from then on the arena handles signals.
     var message = arena.errors.availableData
-    // The arena is stopped, so SIGINT and SIGTERM wait, and both arrive when it continues.
+    // While SIGSTOP stops the arena, SIGINT and SIGTERM wait. Both arrive when the arena continues.
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
     #expect(try arena.wait() == 130)
     message += arena.errors.readDataToEndOfFile()

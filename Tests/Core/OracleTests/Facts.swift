@@ -51,7 +51,7 @@ enum Facts {
     }
   }()
 
-  /// Reads nine characters of `.XO`, independently of our notation.
+  /// The position that nine characters (`.`, `X` or `O`) give in reading order. Shares no code with the reader of our notation.
   static func position(_ board: String) -> Position {
     var position = Position(x: [], o: [])
     for (index, character) in board.enumerated() {

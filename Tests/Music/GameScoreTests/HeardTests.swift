@@ -166,7 +166,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     kept.annotations.count % 4 == 0 && kept.annotations.count > 40
       && kept.annotations == Array(all.prefix(kept.annotations.count)))
   #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
-  // Older versions could cut the record's list of annotations within such a group of two moves and two undos: a reader drops the incomplete
+  // Older versions could cut the record's list of annotations inside a group of two moves and two undos. A reader drops the incomplete
   // group.
   let words = try #require(kept[tag: "Asides"]).split(separator: " ")
   for left in 0...4 {

@@ -35,7 +35,7 @@ private struct Play {
     return other
   }
 
-  /// All events that sound, in posting order.
+  /// All score events of the play, in the order in which the conductor posts them.
   var events: [ScoreEvent] {
     var conductor = GameConductor(seed: 3, rules: rules)
     var events: [ScoreEvent] = []

@@ -13,7 +13,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// Changes every value of a rule file at random, within the allowed ranges.
+/// Changes most values of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
   /// The keys whose values depend on each other. They keep their values, because the reader would refuse random values.
@@ -125,13 +125,13 @@ private struct Shaker: RuleVisitor {
       let isReference = generator.below(11) == 0
       played.random += isReference ? 0 : 1
       played.reference += isReference ? 1 : 0
-      // One game in sixteen is of Infinite, and one of Ultimate.
+      // One game in sixteen is of Infinite, and one in sixteen of Ultimate.
       let variant = [0: Variant.infinite, 1: .ultimate][generator.below(16)] ?? .classic
       var moves =
         isReference
         ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
       var game = Game(from: VariantState(startOf: variant))
-      // One game in eight starts from a later position. One in eight has no start event, as if it was resumed.
+      // One game in eight starts from a later position. One game in eight has no start event, as if it was resumed.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }

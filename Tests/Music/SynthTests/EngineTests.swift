@@ -62,7 +62,8 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // The first two of the four notes fit. Popping them makes room for the other two, which sound at frame 1,000, too.
+    // The scheduler has room for the first two of the four notes. Popping these makes room for the other two, which sound at frame 1,000,
+    // too.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }
@@ -86,7 +87,8 @@ struct EngineTests {
 
   @Test("the engine tunes new notes and the strings while the pedal holds earlier notes")
   func tuning() {
-    /// The amplitudes at B3's frequencies for A4 = 440 and 466 Hz, from half a second after the last note begins.
+    /// The amplitudes of the last note at two frequencies, those of B3 for A4 = 440 Hz (`old`) and 466 Hz (`new`), from half a second after
+    /// the note begins.
     func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
       var patch = Patch()
       if strings {

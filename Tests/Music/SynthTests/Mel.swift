@@ -8,7 +8,8 @@ enum Mel {
   static let size = 4_096
   static let hop = 1_024
 
-  /// The mel power of interleaved stereo, with the channels' power averaged; six seconds of frames.
+  /// The power in each mel band for each frame of the first six seconds. `x` is interleaved stereo; the power of its two channels is
+  /// averaged.
   static func spectrogram(_ x: [Float]) -> [[Double]] {
     let bank = Self.bank
     var result: [[Double]] = []
@@ -62,7 +63,7 @@ enum Mel {
     return sum / weight
   }
 
-  /// Triangular filters: the bins and weights of each band, each side at least one bin wide.
+  /// For each band the bins of its filter, with their weights. The weights form a triangle, whose sides are each at least one bin wide.
   private static var bank: [[(Int, Double)]] {
     func mel(_ f: Double) -> Double { 2_595 * log10(1 + f / 700) }
     let (bottom, top) = (mel(30), mel(16_000))

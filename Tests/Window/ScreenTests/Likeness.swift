@@ -21,7 +21,7 @@ struct Likeness {
     "cairo \(String(cString: cairo_version_string())), pango \(String(cString: pango_version_string()))"
   }
 
-  /// The number of levels by which a channel may differ from the nearby values of the other picture.
+  /// The number of levels, of 256, by which a channel may differ from the nearby values of the other picture.
   let tolerance: Int
   /// The distance in pixels that counts as nearby.
   let reach: Int

@@ -20,7 +20,7 @@ struct PaperTests {
     }
     let paper = theme.paper.green * 255
     #expect(abs(mean(192, 142) - paper) < 1)
-    // The corners are `theme.falloff` levels darker than the middle.
+    // The corners are `theme.falloff` levels (of 256) darker than the middle.
     #expect(abs(mean(0, 0) - (paper - theme.falloff)) < 2)
     #expect(abs(mean(384, 284) - (paper - theme.falloff)) < 2)
     // Dithering leaves no run of 40 equal pixels.

@@ -135,7 +135,7 @@ enum Samples {
     return 11 + (octave + (degree - wrapped) / 7) * 12 + scale[wrapped]
   }
 
-  /// The nearest tone of the triad below the pitch `midi`.
+  /// The nearest tone of B minor's triad below the pitch `midi`.
   static func bell(below midi: Int) -> Int {
     var t = midi - 1
     while ![11, 2, 6].contains(t % 12) { t -= 1 }

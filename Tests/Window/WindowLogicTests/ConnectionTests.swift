@@ -365,7 +365,7 @@ extension TableTests {
     closed.want(.leave)
     #expect(closed.step(.network(.room(second, code: "DDDDDD", expiresIn: 9), nil)) == [.command(.abort(second))])
     #expect(closed.state.network.phase == .lobby)
-    // After the server has refused to open a room the screen shows none.
+    // After the server has refused to open a room, the screen shows no room.
     window.want(.openRoom)
     window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
     #expect(window.state.network.phase == .lobby && window.state.place == "")
