@@ -35,7 +35,8 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Resign")
     try desk.wait(page: "board")
-    // A small window has the review in the menu. A large window has a control for it beside the board, named "See why" for the loser.
+    // In a small window the review is in the menu. In a large window the control for the review is beside the board; for the loser its name
+    // is "See why".
     let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
       let words = desk.page?.controls.map(\.words) ?? []
       return words.contains("Rematch") ? words : nil

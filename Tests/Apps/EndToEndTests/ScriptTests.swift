@@ -136,8 +136,8 @@ import Testing
     }
     server.signal(SIGINT)
     #expect(try server.wait() == -SIGINT)
-    // The page's build runs in the background and writes its errors to the same pipe. Reading to the pipe's end also waits for the end of
-    // the build, so the test would notice output of the build.
+    // The page's build runs in the background and writes its errors to the server's pipe. Reading to the pipe's end also waits for the end
+    // of the build, so the test would notice output of the build.
     let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
     #expect(said == "building the game page in the background; the server serves it once it is built\n")
   }

@@ -82,7 +82,7 @@ struct SoundTests {
     let folder = try WindowProgram.newFolder()
     let raw = folder.appendingPathComponent("sound.raw")
     let log = folder.appendingPathComponent("log")
-    // The focus preview sounds only live, so it is off for the comparison.
+    // The focus preview would sound only in the window, not in the offline render, so it is off.
     try WindowProgram.set("preview = 0\n", in: folder)
     let desk = try WindowProgram(
       ["--seed", "4", "--level", "perfect", "--piano", "modal", "--latency-log", log.path],

@@ -24,7 +24,7 @@ struct WholeGamesTests {
 
   @Test("A game is won with the mouse: result, players, seed and frames are in the file, the marks on the screen")
   func win() throws {
-    // A good player nearly always beats the random one; otherwise the test tries another seed.
+    // The test plays perfectly and nearly always beats the program, which plays at random. If it does not win, it tries another seed.
     for seed in 1...5 {
       let desk = try WindowProgram(["--level", "random", "--seed", "\(seed)", "--reply", "immediate"])
       let record = try desk.play(.x, .best) { try desk.click(cell: $0) }

@@ -251,7 +251,7 @@ import TicTacToe
     }
   }
 
-  /// The package moreutils has a different program of the same name.
+  /// The package moreutils has a different program with the name `parallel`.
   private static let hasGNUParallel =
     program("parallel").flatMap { try? Child.run([$0, "--version"]) }?.out.hasPrefix("GNU parallel") == true
 
@@ -389,7 +389,8 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // After the file of games was cut in half, a resumed run must write the same music again, and delete all other files of music.
+      // Cuts the file of games in half and resumes the run. The files of music must equal those of the first run, and files of music that
+      // the resumed run does not write must be gone.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)

@@ -41,7 +41,7 @@ enum Support {
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
 
   /// Copies the program with `cp`, so that this process never has the copy open for writing. A child that another test forks meanwhile
-  /// would inherit the open file, and the system would refuse to execute it ("text file busy").
+  /// would inherit the open file, and the system would refuse to execute the copy ("text file busy").
   static func copyArena(into folder: String) throws -> String {
     #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
     return folder + "/alina-arena"

@@ -98,7 +98,7 @@ import TicTacToe
         let at = random.below(2)
         let side: Player = at == 0 ? .x : .o
         if let known = boxes[at].entries[first.id], known.isYourTurn {
-          // Answers with a move, sometimes together with a draw offer. Seldom it resigns or agrees to a draw instead.
+          // Answers with a move, sometimes together with a draw offer; in a few cases with a resignation or an agreement to a draw instead.
           var answer = known.letter
           let moves = Array(answer.game.state.moves)
           switch random.below(40) {

@@ -278,9 +278,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // A sign that was cut off or postponed must now sound in this bar, or stay pending; it may be dropped only if the move ends the game.
-      // The bar's own sign does not replace it even if this sign covers it by the rules, because the postponed sign may be the other
-      // player's.
+      // A sign that was cut off or postponed must now sound in this bar, or stay pending. It may be dropped only if the move ends the game.
+      // It is kept even if the rules say that the bar's own sign covers it (`covers`), because the two may be signs of different players.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {

@@ -86,8 +86,8 @@ private struct Row {
   var words: [String] = []
 }
 
-/// `games` has for each fact the shortest game in which the sign of the last move answers this fact. `pairs` has for each fact two shortest
-/// games with equal moves except the last one, whose facts differ in this fact alone; none if there are no such games.
+/// `games` has for each fact the shortest game in which the sign of the last move answers this fact. `pairs` has for each fact the two
+/// shortest games that are equal up to their last moves, whose facts differ in this fact alone; a fact without two such games has no entry.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]

@@ -38,7 +38,7 @@ struct PlayTests {
     var renderer = OfflineRenderer(play.events, engine: engine)
     var random = Seeded(seed)
     var findings = Findings()
-    // Analyses one minute at a time. Keeps its last tenth of a second, for clicks at the begin of the next minute.
+    // Analyses one minute at a time. Keeps the last tenth of a second of each minute, for clicks at the begin of the next minute.
     let kept = 9_600
     var samples: [Float] = []
     var begun = 0
