@@ -59,8 +59,9 @@ def at_downbeat(x, moment):
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # O rolls its chords: the upper note, as loud as the lower, starts at least 60 ms after it. So the pitches from G5 up, most of them
-    # overtones, also rise late if O has moved, even if a struck note was still ringing. O also sounds on the left.
+    # O rolls its chords: the upper note, as loud as the lower, starts at least 60 ms after it, while X sounds both notes at once. So O has
+    # moved if the pitches from G5 up, most of them overtones, rise late. They rise even if a note is struck while it still rings. O also
+    # sounds on the left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):

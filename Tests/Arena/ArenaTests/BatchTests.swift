@@ -55,7 +55,7 @@ import TicTacToe
     let size = 3 * 9 + 4
     let bytes = try answer(
       .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
-    // The perfect player wins as X in thirteen plies, so only the last of the fourteen blocks has a result.
+    // The perfect player wins as X in thirteen plies, so of the fourteen blocks of the output only the last has a result.
     #expect(bytes.count == 14 * size && bytes[13 * size + 28] == 1)
     #expect((0..<13).allSatisfy { bytes[$0 * size + 28] == 0 })
   }

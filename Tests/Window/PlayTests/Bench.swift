@@ -85,7 +85,7 @@ final class Bench: @unchecked Sendable {
     return (app, try #require(files.keys.first { $0.hasSuffix(".pgn") }))
   }
 
-  /// A window whose player has this name in the network and has marked b2 against level 3.
+  /// A window whose player has the name `name` in the network, and has marked b2 in a game against level 3.
   func begunGame(name: String) throws -> App {
     let app = try app()
     pass(app)

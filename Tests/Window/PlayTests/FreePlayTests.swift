@@ -50,7 +50,7 @@ struct FreePlayTests {
     app.want(.stopListening)
     bench.pass(app)
     #expect(!app.screen.model.isFree && app.session.freePlay == nil)
-    // In a game another finger does nothing.
+    // In a game the press of a second finger has no effect.
     app.update(input: [.alsoDown(x: cells[8].x, y: cells[8].y)], at: bench.now)
     #expect(app.session.game.cells.isEmpty)
   }
@@ -64,7 +64,7 @@ struct FreePlayTests {
     let buffer = PixelBuffer(width: 640, height: 640)
     _ = stage.draw(into: buffer.bitmap, isNew: true, at: 0)
     let places = stage.screen.accessible(hidden: true).filter { $0.role == "gridcell" }.map(\.place)
-    /// The pixels of a cell in the picture at the time `now`.
+    /// The pixels of a cell in the film's picture at `now` seconds.
     func pixels(_ cell: Int, at now: Double) -> [UInt32] {
       _ = stage.draw(into: buffer.bitmap, isNew: false, at: now)
       let (place, bitmap) = (places[cell], buffer.bitmap)
