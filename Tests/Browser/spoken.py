@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""spoken.py BROWSER alina-server: plays each game to its end by keys, reading only the live region.
+"""spoken.py BROWSER alina-server: plays each variant to its end by keys, reading only the live region.
 
 The player presses keys that ask questions (T: whose turn it is; I: the cells of a row; P: the last move), and chooses cells by
 digits. The opponent is level 3. Prints the first failure in one line and exits 1.
@@ -42,7 +42,7 @@ class Listener:
         return sorted(cells)
 
     def mark(self):
-        """Marks an empty cell of a game with one board; the cell is chosen by chance."""
+        """Marks an empty cell of a variant with one board; the cell is chosen by chance."""
         cell = self.chance.choice(self.empty())
         # The digits have the places that they have on a keypad: 7 8 9 in the top row.
         digit = 3 * (int(cell[1]) - 1) + "abc".index(cell[0]) + 1

@@ -3,7 +3,7 @@ import TicTacToe
 
 @testable import Arena
 
-/// Tests of our engine with the games other than Classic, line by line.
+/// Tests of our engine with variants other than Classic, line by line.
 @Suite("Our UCI engine") struct UCIServerTests {
   private static func server(_ player: String, _ variant: Variant, _ position: String) throws -> UCIServer {
     var server = try UCIServer(PlayerSpec(player), seed: 1)

@@ -30,7 +30,7 @@ struct ConformanceTests {
       var random = Seeded(3)
       let out = fresh().render(input, other) { 1 + random.next(700) }
       #expect(out.0 == golden.0 && out.1 == golden.1, "\(label): random blocks")
-      // After a reset the node is like a new one.
+      // After a reset the audio node is like a new one.
       bench.node.pointee.reset()
       start(bench)
       let again = bench.render(input, other)

@@ -2,8 +2,8 @@ import Glibc
 
 @testable import Synth
 
-/// A node with buffers, which renders arrays. The node is on the heap, because debug builds cannot keep a noncopyable node in a local
-/// variable.
+/// An audio node with buffers, which renders arrays. The node is on the heap, because debug builds cannot keep a noncopyable node in a
+/// local variable.
 final class Bench<Node: AudioNode & ~Copyable> {
   let node: UnsafeMutablePointer<Node>
 

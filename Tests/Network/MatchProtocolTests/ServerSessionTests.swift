@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// A session that runs by the test's clock. Collects the session's actions.
+/// A `ServerSession` whose time the test sets. Collects the session's actions.
 struct SteppedSession {
   var session: ServerSession
   var now: Int64 = 0

@@ -11,7 +11,7 @@ import TicTacToe
 struct GoldenTests {
   static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
     .appendingPathComponent("Goldens")
-  /// The folder for a failure's pictures and the contact sheet, in this checkout.
+  /// The folder in this checkout for the pictures of failed comparisons and the page that shows them side by side.
   static let report = repository.appending(path: ".build/golden-report")
   static let sizes = [(320, 480), (640, 360), (960, 600)]
 

@@ -15,7 +15,7 @@ enum Samples {
     return services
   }
 
-  /// A screen with levels, saved games, results and a lobby, as after some weeks of use.
+  /// A screen with opponents of six levels, saved games, results and a lobby, as after some weeks of use.
   static func screen(themes: [Theme] = Theme.all, leastTarget: Double = 0, copies: Bool = true) -> RootScreen {
     var services = services()
     services.leastTarget = leastTarget

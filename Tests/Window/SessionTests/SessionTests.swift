@@ -187,7 +187,7 @@ import Tintinnabuli
     #expect(second.clockSeconds == 60)
     #expect(second.milliseconds(left: .x) == left)
     #expect(second.record.timeControl == "60+0")
-    // A record with an invalid text for the clock has no clock.
+    // A record whose text for the time control is invalid gives a game without a clock.
     for text in ["-", "-5", "0+1", "86401", "9223372036854775807"] {
       var record = first.record
       record.timeControl = text

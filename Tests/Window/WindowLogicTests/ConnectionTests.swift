@@ -352,7 +352,7 @@ extension TableTests {
     window.state.preferences.game = .ultimate
     let changed = window.want(.openRoom)
     #expect(changed.first == .command(.abort(TestWindow.m)) && create(changed).map(\.rules) == [.ultimate])
-    // The player chooses another clock for the room before the server has answered.
+    // The player chooses another time control for the room before the server has answered.
     window.state.preferences.roomClock = "60+2"
     #expect(create(window.want(.openRoom)) == [MatchTerms(rules: .ultimate)])
     let (second, third) = (try #require(MatchID(rawValue: "second")), try #require(MatchID(rawValue: "third")))
