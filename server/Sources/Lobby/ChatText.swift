@@ -21,7 +21,8 @@ enum ChatText {
         result.append(scalar)
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue
       default:
-        // A character that is left out does not begin a letter, so it does not let further marks through.
+        // A kept character begins a letter, whose marks are counted from 0. A removed character must not reset the count: more marks than
+        // `mostMarks` would then stay on the letter before it.
         marks = 0
         result.append(scalar)
       }

@@ -130,8 +130,8 @@ struct LiveMatch: Sendable {
   ) throws(ProtocolError) {
     try state.append(event, body: body)
     bodies.append(body)
-    // The store checks only the length of a log, so an event stored after a forged event does not prove the forged event. Count this event
-    // as stored only if all events before it are stored.
+    // The store accepts an event if the log has the expected length; it does not compare the earlier events. So a stored event does not
+    // prove that an earlier event, which a notification brought, is genuine. Count an event as stored only if all events before it are.
     if isStored, storedCount == bodies.count - 1 { storedCount += 1 }
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[LiveMatch.key(side, mid)] = (action, state.seq)
@@ -179,8 +179,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// After an outage of the store, moves three start times later by the length of the outage, but not past now: of the turn, of the wait
-  /// after a restart, and of absences. No command could be stored during the outage, so the outage must not count against a player.
+  /// After an outage of the store, moves three times later by the length of the outage, but not past `now`: the start of the turn, of the
+  /// wait after a restart, and of absences. No command could be stored during the outage, so it must not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)

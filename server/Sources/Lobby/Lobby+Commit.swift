@@ -24,8 +24,8 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // The game ended without an outcome, and neither a player nor an administrator aborted it: the player to move let the time for the
-      // first move run out. The tournament pairs this player again only at the player's request.
+      // `pauses`: the side to move let the time for its first move run out. This is so if the game ended without an outcome and neither a
+      // player nor an administrator aborted it. The tournament pairs this player again only at the player's request.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -102,8 +102,8 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       receiveAccounts(followed.accounts)
-      // The store's answer names the nodes that follow this log. Nodes that follow only other logs of the unit may get no
-      // notification: they find the change when they compare their memory with the store.
+      // The store's answer names the nodes that follow this log. Nodes that follow another log of the unit are not notified: they find the
+      // change when they compare their memory with the store.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)
@@ -304,8 +304,8 @@ extension Lobby {
   /// Adds events that the match in memory lacks, and sends them to the match's players and spectators at this node. The first event of
   /// `events` has the number `after` + 1.
   ///
-  /// Loads the rematch that an event announces, unless the rematch is `begins`, which the same unit creates. If an event contradicts the
-  /// log, abandons the match if the store has the events (`isStored`), and reads the match again if not.
+  /// If an event announces a rematch, loads the rematch, unless it is `begins`, which the same unit creates. If an event contradicts the
+  /// log in memory, abandons the match if the events are stored (`isStored`), and reads the match again if they are not.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
     isStored: Bool = true
@@ -388,8 +388,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes the room's opener to the match, by each session whose client knows the game. If the opener or the joined player is not
-  /// connected here, checks whether that player is absent.
+  /// Subscribes those sessions of the room's opener whose clients know the game. If the opener or the player who joined is not connected
+  /// here, checks whether that player is absent.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
@@ -399,8 +399,8 @@ extension Lobby {
     for side in unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
   }
 
-  /// Whether a connection's protocol version has events of this kind; if not, the connection is sent the match's state instead. `open` and
-  /// `start` suit every version, since a match is sent only to clients that know its game.
+  /// Whether a connection's protocol version has events of this kind; if not, the caller sends the match's state instead. Newer versions of
+  /// `open` and `start` only add games, so every version counts: a match is sent only to clients that know its game.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {

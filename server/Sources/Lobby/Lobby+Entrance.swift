@@ -154,8 +154,8 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Of the accounts that the store returned, caches those that are needed by a session, a match in memory or a match being loaded
-  /// (`known`). Disconnects the players whose accounts are banned or deleted.
+  /// Caches those of the store's accounts that are cached already, play a match in memory, or are in `known` (players of a match that was
+  /// just read). Disconnects the players whose accounts are banned or deleted.
   mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
@@ -172,7 +172,7 @@ extension Lobby {
     }
   }
 
-  /// Reads the accounts of a match's players that were evicted from memory while the match's unit was in flight.
+  /// Reads the accounts of a match's players that are not cached, because they were evicted while the match's unit was in flight.
   mutating func readPlayers(of m: MatchID) {
     let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
     if !missing.isEmpty { read(accounts: missing) }
@@ -184,7 +184,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
     case .register(let name):
-      // A player who registers his present name did not receive the answer with his token, so he gets a new token.
+      // A named player who registers the present name again has not received the answer with the token, and gets a new one.
       guard account.guest || account.name.lowercased() == name.lowercased() else {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }
@@ -243,7 +243,7 @@ extension Lobby {
       return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
     }
     let lower = name.lowercased()
-    // `deleted-` is reserved for forgotten accounts.
+    // `deleted-` is the beginning of deleted accounts' names.
     if Lobby.reserved.contains(lower) || ["guest-", "deleted-"].contains(where: lower.hasPrefix) {
       return "the name \(name) is reserved"
     }

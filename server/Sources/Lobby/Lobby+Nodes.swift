@@ -33,7 +33,7 @@ extension Lobby {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
     guard let match = matches[m] else { return }
-    // If these events differ from the events in memory, either these or the events in memory are forged.
+    // A log has one event of each number. So if a received event differs from the event in memory, one of the two is forged.
     let isForged = match.contradicts(bodies, from: seq)
     guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }

@@ -130,7 +130,8 @@ extension Lobby {
     }
   }
 
-  /// Queues the ticket of a connection again, because the store has lost the ticket. The store may refuse to queue it again.
+  /// Queues the ticket of a connection again, because it no longer waits in the store. If the store refuses the ticket, the seek ends, and
+  /// the client is told the reason.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false
@@ -194,7 +195,7 @@ extension Lobby {
     send(.queued(ticket: ticket, waited: Int(now.monotonic - open.ticket.since), bots: bots), to: id)
   }
 
-  /// Forgets the tickets of the match's players that were matched to `m`, because `m` is over.
+  /// Forgets, for each player of match `m`, the ticket that was matched to `m`: the match is over.
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
@@ -302,7 +303,8 @@ extension Lobby {
     matchmaker.release(pairing)
     switch conflict {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
-      // This account's ticket cannot be paired; the node of its player asks the store why.
+      // The store cannot pair this account's ticket: remove the ticket. The node of its player queues it again; the store then refuses it
+      // and names the reason, such as another rated match.
       for seat in pairing.both where seat.account == account {
         retryUntilDone(.unqueue(seat.id))
         if seat.node != node { publish([seat.node], .look(ticket: seat.id)) }

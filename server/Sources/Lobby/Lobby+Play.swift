@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 extension Lobby {
-  /// Milliseconds by which a loss on time is delayed: a move may have been decoded in time and still wait to be handled.
+  /// Milliseconds by which a loss on time is declared late, because a move that was decoded in time may still wait to be handled.
   static let flagSlack: Int64 = 25
 
   mutating func act(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
@@ -99,7 +99,8 @@ extension Lobby {
 
   // MARK: making matches
 
-  /// Drafts the first events of a match between two players; `match` is new or a room.
+  /// Drafts the unit that begins a match between two players: its `start` event and the rated slots that it occupies. `match` is a new
+  /// match or a room.
   func begin(
     _ match: LiveMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms,
     previous: MatchID? = nil, station: Int? = nil, keys: [String] = []

@@ -75,7 +75,8 @@ extension Lobby {
   /// Loads a match from the store and then does `work`, for a connection or for this node itself.
   mutating func load(_ m: MatchID, _ work: MatchDirectory.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
-      // Read a player's own match (`follow`) even if many reads wait: the server sends its state unasked, so no request can be refused.
+      // A player's own match (`follow`) is read even if many reads wait: the server sends its state unasked, so there is no request to
+      // refuse.
       let plays = if case .follow = request { true } else { false }
       guard plays || matches.mayWait(for: m) else {
         return refuseBusy(id, request.re)

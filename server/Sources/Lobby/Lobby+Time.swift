@@ -82,8 +82,8 @@ extension Lobby {
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // The log may be full (`mostLogged`). With several nodes, ignore an absence that is not logged: the node to which the player returns
-      // logs `back` only after a logged `gone`.
+      // The log may have `mostLogged` presence events. With several nodes, forget an absence that cannot be logged: if the player returns
+      // to another node, that node logs `back` only after a logged `gone`, and this node would not learn of the return.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.presence[side].hasLeft = false
         continue

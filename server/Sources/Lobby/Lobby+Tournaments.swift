@@ -52,7 +52,7 @@ extension Lobby {
   }
 
   /// Calls `then` with the tournament that has the code `code`, after reading the tournament if it is not in memory. If no tournament has
-  /// the code, this counts as one of the player's tries of codes, which are limited by the minute.
+  /// the code, counts a try of the player's account and address; their tries of codes are limited by the minute.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {
@@ -148,7 +148,7 @@ extension Lobby {
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
     // A follower's table must be complete when the answer has the phase `over`.
     if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
-    // The table in memory may be newer than `found`.
+    // Use the tournament in memory, which may be newer than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
     // A connection that followed before has the table already: send it only the row of its own player.

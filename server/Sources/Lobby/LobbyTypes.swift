@@ -9,7 +9,7 @@ package enum LobbyInput: Sendable {
   /// A connection was accepted. The limits for each address, such as logins a minute, do not apply to connections from this machine, which
   /// have no `address`.
   case connected(ConnectionID, address: String?)
-  /// A client's line, the monotonic time at which it was decoded, and the last measured round trip of its connection in milliseconds.
+  /// A client's line; the monotonic time, in ms, at which it was decoded; the last measured round trip of its connection, in ms.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
   /// A connection ended, with or without `bye`.
   case disconnected(ConnectionID, clean: Bool)
@@ -111,11 +111,11 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var rate = [20, 40]
   /// The messages that a bot may send each second, and the most in one burst.
   package var botRate = [200, 200]
-  /// The most logins a minute from one address, new guests included.
+  /// The most logins a minute from one address at this node, new guests included.
   package var loginsPerMinute = 30
   /// The most registrations a day from one address, at all nodes of a store.
   package var namesPerDay = 20
-  /// The most attempts with room codes a minute, per address and per account.
+  /// The most attempts with the codes of rooms and tournaments a minute at this node, per address and per account.
   package var codeTriesPerMinute = 5
   /// The number of units waiting to become durable above which commands are refused as busy.
   package var maxPending = 4096

@@ -34,8 +34,8 @@ struct MatchDirectory: Sendable {
 
   struct PresenceCheck: Sendable {
     let since: Int64
-    /// Whether this node was the match's only follower when the check began. Then no living node followed the match before, so its clock
-    /// was not enforced.
+    /// Whether this node was the match's only follower when the check began. Then no living node followed the match before, and nothing
+    /// enforced its clock. So if both players are absent, the check logs `recovered`.
     let byAll: Bool
   }
 

@@ -70,8 +70,8 @@ struct Matchmaker: Sendable {
   /// Notes that the store did not answer.
   mutating func readFailed() { (isReading, mustRead) = (false, true) }
 
-  /// Replaces the queue by the store's tickets of living nodes, but keeps tickets that were queued here since the read
-  /// began. Returns the pairs, and the tickets that the store no longer has.
+  /// Replaces the queue by the store's tickets of living nodes, but keeps tickets that were queued here since the read began: those not in
+  /// `known`. Returns the pairs that fit, and the tickets of `known` that the store no longer has.
   mutating func read(_ found: [WaitingTicket], known: Set<String>, clockOffset: Int64, _ context: Context)
     -> (pairs: [Output], missing: Set<String>)
   {
@@ -211,8 +211,8 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// A ticket examines as candidates this many waiting tickets with a higher (or equal) rating, and this many with a lower one. Tickets
-  /// farther away in rating become candidates only when nearer ones have left the queue.
+  /// The candidates for a ticket are this many waiting tickets next to it in rating that are equal or higher, and this many lower ones.
+  /// Other tickets become candidates only when these have left the queue.
   private static let near = 64
   static let most = 10_000
 
@@ -272,7 +272,7 @@ struct TicketQueue: Sendable {
     }
   }
 
-  /// All tickets with the terms of a ticket.
+  /// All waiting tickets, of people and of bots, with the same terms as a ticket.
   func equal(_ ticket: Ticket) -> [Ticket] {
     [false, true].flatMap { lines[Line(terms: ticket.seek.terms, isBot: $0)] ?? [] }
   }

@@ -60,7 +60,8 @@ struct Membership: Sendable {
   /// Whether a node may be considered dead because its last heartbeat is old.
   var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
-  /// Whether another node was alive within the 10 s before `time`. Notifications of its changes may then have been lost.
+  /// Whether this node knew of another living node within the 10 s before `time`. That node may have changed the store, and its
+  /// notifications may have been lost.
   private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
 
   // MARK: heartbeats
@@ -73,7 +74,7 @@ struct Membership: Sendable {
 
   /// The consequences of an answered heartbeat.
   struct Change: Hashable {
-    /// Milliseconds for which no move could be stored.
+    /// Milliseconds for which no move could be stored; `nil` if the store was not out of reach.
     var outage: Int64?
     var hasNewAddress = false
     var hasLostNode = false

@@ -5,7 +5,8 @@ import TicTacToe
 /// A message between nodes, encoded as one or more lines of text. A lost notification only causes delay: each node also
 /// compares its memory with the store and so finds every change.
 enum Notification: Hashable, Sendable {
-  /// Events were appended to a match, the first of them with the number `seq`. The events are left out if they exceed the size limit.
+  /// Events were appended to a match, the first of them with the number `seq`. They are left out if the text would exceed
+  /// `longestNotification`.
   case grown(MatchID, seq: Int, [[UInt8]])
   /// An absent side has sent `bye`.
   case bye(MatchID, Player)
@@ -13,7 +14,7 @@ enum Notification: Hashable, Sendable {
   case paired(ticket: String, account: Int64, MatchID)
   /// This many bots are available to the player who waits with this ticket.
   case bots(ticket: String, Int)
-  /// A ticket left the queue; the node of its player must ask the store for the reason.
+  /// The store cannot pair this ticket, which was removed from the queue. The node of its player must queue it again to learn the reason.
   case look(ticket: String)
   /// A ticket was queued.
   case queued
@@ -45,7 +46,7 @@ enum Notification: Hashable, Sendable {
     }
   }
 
-  /// Decodes a notification; `nil` for a kind of a newer build and for numbers out of range.
+  /// Decodes a notification; `nil` for a kind that only newer builds know, and for numbers out of range.
   init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let words = (lines.first ?? "").split(separator: " ").map(String.init)

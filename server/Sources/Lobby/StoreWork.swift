@@ -38,7 +38,7 @@ enum UnitOrigin: Sendable {
 
 /// Units and questions in flight at the store, by number.
 struct StoreWork: Sendable {
-  /// The function to call with the store's answer; `nil` if the store did not answer.
+  /// Handles the store's answer, which is `nil` if the store did not answer.
   typealias Then = @Sendable (inout Lobby, StoreAnswer?) -> Void
 
   struct Unit: Sendable {

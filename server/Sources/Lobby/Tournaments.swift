@@ -15,8 +15,8 @@ struct TournamentDesk: Sendable {
     var followers: [ConnectionID: Follower] = [:]
     /// The rows and the notice that were last sent to all followers. The notice lacks the fields that differ for each receiver.
     var rows: [TournamentRow] = []
-    /// The numbers of the players of whom some followers, not all, were sent a newer row than `rows` has. The next message to all followers
-    /// repeats the rows of these players even if they equal `rows`: such a row has changed back, so some followers have a wrong one.
+    /// The numbers of the players whose newer row was sent to some followers, not to all. The next message to all followers includes the
+    /// rows of these players even if they equal `rows`: some followers may have a row that was right for a moment only.
     var partlySent: Set<Int> = []
     var notice = TournamentNotice()
     /// The monotonic time, in milliseconds, of the last message to all followers.
@@ -32,7 +32,8 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
-      // The answer to the organiser's end already has every game, but a table that is read less than a second later does not say so.
+      // After the organiser has ended the tournament, the answer has `isClosed` set. A table that is read less than a second later has it
+      // not set, although it has every game, too.
       let wasClosed = known?.isClosed == true
       known = found
       if wasClosed { known?.isClosed = true }
@@ -61,7 +62,7 @@ struct TournamentDesk: Sendable {
       known.map { $0.phase(at: now.wall) } ?? .waiting
     }
 
-    /// Whether a table that is read now, unlike the one in memory, has every game that will be played.
+    /// Whether a table that is read now has every game (`isClosed`), while the table in memory may still lack games.
     private func mayBeFinal(_ now: Moment) -> Bool {
       guard let known, !known.isClosed else { return false }
       let settles = TournamentRecord.settles
