@@ -261,7 +261,7 @@ struct LiveMatch: Sendable {
     return .end(.win(absent.opponent), .gone)
   }
 
-  /// The loss on time of the side to move, or an abort if a first move is missing.
+  /// The loss on time of the side to move, or an abort if either side has not made its first move.
   func outOfTime(_ now: Moment) -> Decision {
     guard state.bothMoved else { return .end(nil, .aborted) }
     var clocks = state.clocks

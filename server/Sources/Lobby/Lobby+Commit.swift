@@ -419,7 +419,7 @@ extension Lobby {
     replies.add(.send(id, stateLine(of: match, to: id, re: re), kind))
   }
 
-  /// Refuses a command and includes the current state.
+  /// Refuses a command; the refusal contains the current state of the match.
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: LiveMatch) {
     replies.counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }

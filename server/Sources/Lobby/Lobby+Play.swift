@@ -29,7 +29,8 @@ extension Lobby {
     switch match.decide(command, now, configuration) {
     case .refuse(let code, let text): refuse(id, line.id, code, text, match)
     case .isTooLate:
-      // The side to move has lost on time: submit this end first; the waiting request is then refused because the match is over.
+      // The side to move has lost on time: first store the end of the match. The command waits and is then refused, because the match is
+      // over.
       wait(.line(line, at: at), m, id)
       submit(draft(match, match.outOfTime(now)), .itself)
     case .rematch:

@@ -67,8 +67,8 @@ extension Lobby {
 
   /// Handles a command that names no match. The command is meant for one of the player's matches:
   /// - a rematch request for the match that ended last;
-  /// - any other action for the only live match;
-  /// - any other command for the latest live match or, without one, for the match that ended last.
+  /// - any other action in a match, such as a move, for the only live match;
+  /// - any other command, such as `sync`, for the latest live match or, without one, for the match that ended last.
   private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
     ask(.profile(account.id), for: id) { lobby, answer in
       guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }

@@ -129,7 +129,7 @@ extension Lobby {
     if isNamed { adopt(m) }
     // A notification has announced later events than this answer contains: read the match again.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
-    // The node responsible for an absent player may have died unnoticed; schedule a presence check.
+    // A player may have been connected to a node that died unnoticed: let a presence check find out whether the player is absent.
     if let found, let match = matches[m],
       unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {

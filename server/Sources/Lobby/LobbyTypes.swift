@@ -15,9 +15,9 @@ package enum LobbyInput: Sendable {
   case disconnected(ConnectionID, clean: Bool)
   /// A spectator's connection can take lines again; it has missed events of these matches.
   case caughtUp(ConnectionID, [MatchID])
-  /// The verdict on a submitted unit.
+  /// The verdict on the unit that was submitted under this number.
   case verdict(UInt64, Verdict)
-  /// The answer to a question; `nil` if the store did not answer.
+  /// The answer to the question that was asked under this number; `nil` if the store did not answer.
   case answer(UInt64, StoreAnswer?)
   /// A message of another node; `nil` if messages may have been lost.
   case notification(String?)
@@ -88,7 +88,7 @@ package enum LineKind: Sendable, Hashable {
 /// An effect for the caller to execute.
 package enum LobbyEffect: Sendable {
   case send(ConnectionID, [UInt8], LineKind)
-  /// Send `bye` and end a connection.
+  /// Send `bye` with this code and text, and end a connection. `retry`: milliseconds after which the client is asked to connect again.
   case close(ConnectionID, ByeCode, String, retry: Int?)
   /// Store a unit and report its verdict under this number. Two units in flight never touch the same match.
   case store(UInt64, StoreUnit)

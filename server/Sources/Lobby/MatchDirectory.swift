@@ -3,7 +3,8 @@ import MatchStore
 
 /// The matches in memory, those being loaded, and those of which a player's presence must be checked.
 struct MatchDirectory: Sendable {
-  /// The matches, each in a fixed slot, so that reading one field does not copy the whole match. Slot 0 stays empty.
+  /// The matches, each in a fixed slot, so that reading one field does not copy the whole match. Slot 0 stays empty: it stands for every
+  /// match that is not in memory.
   private var slots: [LiveMatch?] = [nil]
   private var places: [MatchID: Int] = [:]
   private var free: [Int] = []

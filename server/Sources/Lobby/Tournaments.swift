@@ -82,7 +82,7 @@ struct TournamentDesk: Sendable {
       case .over: notice.winners = known.ranked.prefix(3).map(TournamentNotice.Winner.init)
       }
       (notice.entrants, notice.running) = (known.entrants.count, games.count)
-      // Keep naming the same game until it ends, so that spectators do not change boards.
+      // Keep the same top game (the one to watch) until it ends, so that spectators do not change boards.
       notice.top = self.notice.top.flatMap { games.contains($0) ? $0 : nil } ?? games.first
       return notice
     }

@@ -69,7 +69,7 @@ extension StoreQuestion {
   /// The most rows of a kind that one `clean` deletes. Units and logins wait until it ends: 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
 
-  /// The node that asks the question.
+  /// The node that asks the question; `nil` for a question that does not name its node.
   package var node: NodeID? {
     switch self {
     case .heartbeat(let node, _), .leave(let node), .adoptOrphans(let node, _), .compare(let node, _),
@@ -93,7 +93,7 @@ extension StoreQuestion {
   }
 }
 
-/// The kinds of questions of which a shared store answers many in one batch, at little more than the cost of one question.
+/// The kinds of questions of which a shared store answers many in one batch, for little more than the cost of a single question.
 package enum StoreLane: Sendable, Hashable {
   case follow(NodeID)
   case queue
@@ -133,7 +133,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error for a program that only opens or reads the store at `place`: to such a program, an unreachable store is unusable.
+  /// The error for a program that only opens or reads the store at `place`, and names this place. Except `tooNew`, each error becomes
+  /// `unusable`.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

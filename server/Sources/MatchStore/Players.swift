@@ -2,11 +2,10 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The ways to log in. Digests are SHA-256 of tokens. With each login the account and the session get a new expiry: they expire after
-/// `lives`.
+/// The ways to log in. Digests are SHA-256 of tokens. Each login renews the expiry of the account and the session: `lives` from now.
 package enum Login: Sendable, Hashable {
-  /// By the resume token with the digest `presented`, which a session has as `resume` or `previous`. The session gets `resume` = `fresh`,
-  /// `previous` = `presented`, a new expiry and the next generation, and is connected to this node.
+  /// By the resume token with the digest `presented`: finds the session whose `resume` or `previous` digest it is. Sets the session's
+  /// `resume` to `fresh` and `previous` to `presented`, counts its generation up, and connects it to this node.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
   /// By an account's unexpired token: creates a session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
@@ -89,7 +88,7 @@ package struct ReportRecord: Sendable, Hashable {
   package var at: Int64
   /// The account that reported.
   package var account: Int64
-  /// The current name of the account that reported; empty if the account was deleted, so that a forgotten player is named nowhere.
+  /// The current name of the account that reported; empty if the account was deleted: a deleted player's name is not kept anywhere.
   package var name: String
   package var m: MatchID
   /// The opponent's name; empty if the opponent's account or the match was deleted.
@@ -118,14 +117,14 @@ package enum AccountChange: Sendable, Hashable {
   case token(SHA256.Digest, lives: Int64)
   /// Removes the token and all sessions except `keep`; `.forbidden` for guests.
   case revoke(keep: String)
-  /// Whether the player receives no chat.
+  /// Sets whether the player receives no chat.
   case quiet(Bool)
   /// Blocks or unblocks an account by name. `.notFound` if the name is unknown or the player's own; `.full` beyond
   /// 1,000 blocked accounts.
   case block(name: String, on: Bool)
-  /// Whether an administrator has muted the player.
+  /// Sets whether the player is muted by an administrator.
   case muted(Bool)
-  /// Whether an administrator has banned the player.
+  /// Sets whether the player is banned by an administrator.
   case banned(Bool)
   /// Erases the player's identity: the name becomes `deleted-ID`, the token is removed and expires, the account becomes
   /// a guest's, and all sessions are deleted.

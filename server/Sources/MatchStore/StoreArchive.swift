@@ -11,7 +11,7 @@ package enum StoreArchive {
     package var accounts = 0
     package var matches = 0
     package var events = 0
-    /// Matches that were not exported, with the inconsistency of their logs.
+    /// The matches that were not exported, each with the reason: what is inconsistent in its log.
     package var broken: [MatchID: String] = [:]
   }
 
@@ -79,7 +79,7 @@ package enum StoreArchive {
 
   /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: folding each match's log
   /// must give the archived hash, and the last line must give the number and the hash of all earlier lines. (Version 1 had no such line.)
-  /// The import counts as a use of each account.
+  /// Each account's expiry is renewed, as by a login.
   package static func load(_ lines: @escaping Lines, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }
@@ -89,7 +89,8 @@ package enum StoreArchive {
         if case .applied = verdict { continue }
         throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
       }
-      // Accounts come last, because a store then begins its numbers of new accounts above those of the stored matches' guests.
+      // Store the accounts last: the store then numbers new accounts above all ids in the stored matches, which include those of guests,
+      // whose accounts the archive lacks.
       do throws(StoreError) { try store.add(accounts) } catch {
         throw StoreError.unusable("an account was not stored: \(error)")
       }

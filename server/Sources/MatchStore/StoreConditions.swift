@@ -7,7 +7,8 @@ package protocol StoreConditions {
   /// The number of events of a log; `nil` if there is no such match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?
   mutating func waits(ticket: String) throws(StoreError) -> Bool
-  /// The purpose for which an account has used a key (the request as a text), and the match that this request got, if the match is live.
+  /// For a key that an account has used: the request that had the key (`purpose`, as a text), and the match that the request got, if this
+  /// match is live. `nil` for an unused key.
   mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
   /// The live match in an account's rated slot.
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?

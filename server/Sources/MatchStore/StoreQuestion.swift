@@ -51,8 +51,8 @@ package enum StoreQuestion: Sendable, Hashable {
   case profile(Int64)
   /// Reads the accounts of this list that exist, in the order of their ids. Answer: `.accounts`.
   case accounts([Int64])
-  /// The strongest named players of a game, by rating, then id. They have played a rated match of the game and are not banned. Answer:
-  /// `.accounts`.
+  /// The named players of a game with the highest ratings, by rating, then id. Leaves out banned players and those who have played no rated
+  /// match of the game. Answer: `.accounts`.
   case top(Variant, limit: Int)
   /// Players of a list with ids greater than `after`, by id. Answer: `.accounts`.
   case players(PlayerList, after: Int64, limit: Int)
@@ -64,7 +64,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case reports(before: Int64, limit: Int)
 
   // MARK: queue
-  /// Adds a ticket to the queue. Answer: `.queued`.
+  // Adds a ticket to the queue; if it is `rated`, only for an account without a live rated match. Answer: `.queued`.
   case queue(TicketRecord, rated: Bool)
   /// Deletes a ticket, unless the ticket was already matched. Answer: `.done`.
   case unqueue(String)
@@ -215,8 +215,8 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// The result of queueing a ticket; only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// The ticket waits since this time. It replaces the earlier tickets of its session, and those of its account with the same key. It keeps
-  /// the earliest time of the replaced tickets with the same key.
+  /// The ticket waits since this time. It has replaced the earlier tickets of its session and its account's tickets with the same key, and
+  /// has taken over the earliest time of those with the same key.
   case waits(since: Int64)
   /// The ticket does not wait, because an earlier ticket with its key was matched to this live match.
   case led(MatchID)

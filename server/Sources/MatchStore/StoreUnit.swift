@@ -22,7 +22,7 @@ package struct StoreUnit: Sendable, Hashable {
   package var scores: [AccountScore] = []
   /// The rated slots that the first match occupies. They become free when the match's record gets an end.
   package var slots: [Slot] = []
-  /// The keys of the requests that get the first match. From now on the store recognises a repetition of such a request.
+  /// The keys of the requests that the first match fulfils. From now on the store recognises a repetition of such a request by its key.
   package var keys: [Key] = []
   /// Tickets that are paired in the first match. They leave the queue.
   package var tickets: [String] = []

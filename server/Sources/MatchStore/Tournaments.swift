@@ -103,7 +103,7 @@ package struct Tournament: Sendable, Hashable {
     (self.record, self.entrants, self.isClosed) = (record, entrants, isClosed)
   }
 
-  /// A tournament that was read at a time, in milliseconds since 1970 on the store's clock.
+  /// A tournament as read at a time, in milliseconds since 1970 on the store's clock. The table `isClosed` if games can no longer begin.
   package init(_ record: TournamentRecord, _ entrants: [Entrant], readAt time: Int64) {
     self.init(record, entrants, isClosed: time >= record.closes + TournamentRecord.settles)
   }

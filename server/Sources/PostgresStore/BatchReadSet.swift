@@ -80,7 +80,8 @@ struct BatchReadSet {
   private static let rooms = PGStatement(
     "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
-  /// The statements that lock and read the rows, in the order in which `BatchValidator.init` reads their answers. Empty sets need none.
+  /// The statements that lock and read the rows, in the order in which `BatchValidator.init` reads their answers. Leaves out the statements
+  /// for empty sets.
   var calls: [PGCall] {
     let numbers = PGValue.ints(accounts.sorted())
     var calls = accounts.isEmpty ? [] : [BatchReadSet.lockAccounts(numbers)]

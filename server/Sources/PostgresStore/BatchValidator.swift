@@ -26,7 +26,7 @@ struct BatchValidator: QueueRows {
     var slot: MatchID?
     var isSlotMoved = false
     /// The game results to add: in the classic game to the account's row (`score`), in any other game to the standing in that game
-    /// (`others`). `results` is the number of results in all games.
+    /// (`others`). `results` is their number in all games, by which the account's version grows.
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]

@@ -13,7 +13,7 @@ package struct PGAddress: Sendable {
   package let description: String
   /// Whether the URL contains a password. On a command line, every user of the machine could read it.
   package let hasPassword: Bool
-  /// Whether the URL names several hosts. Then libpq connects to a standby after the standby has been promoted.
+  /// Whether the URL names several hosts. If the database's standby is promoted, libpq then connects to it.
   let hasSeveralHosts: Bool
   /// Whether a standby that lacks acknowledged data may take over (`--allow-lossy-failover`).
   package var allowsLossyFailover = false

@@ -34,7 +34,7 @@ package enum PGValue: Sendable, Hashable {
   var ints: [Int64]? { if case .array(let values, .int8) = self { values.compactMap(\.int) } else { nil } }
   var texts: [String]? { if case .array(let values, .text) = self { values.compactMap(\.text) } else { nil } }
 
-  /// Appends the binary format and returns true, or false for NULL; O(size).
+  /// Appends the value in the binary format and returns `true`; for NULL appends nothing and returns `false`. O(size).
   func encode(into out: inout [UInt8]) -> Bool {
     switch self {
     case .null: return false

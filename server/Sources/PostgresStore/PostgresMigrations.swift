@@ -79,7 +79,7 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // `log_language` has the version of the log events in use. The column `events` has the version that each node can read, or 1 if the
+    // `log_language.version` is the version of the log events in use. `node.events` is the version that the node can read, or 1 if the
     // node's build does not store it.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",

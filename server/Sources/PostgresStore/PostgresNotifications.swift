@@ -51,8 +51,8 @@ final class PostgresListener: Sendable {
     var failures = 0
     while !isEnded {
       do throws(PGError) { try receive { failures = 0 } } catch {
-        // Wait before connecting again, or until `end`: 50 ms after the first failure in a row, then twice as long after each, at most
-        // 400 ms.
+        // After a failed connection, wait before the next attempt: 50 ms after the first failure in a row, then twice as long after each,
+        // at most 400 ms. `end` ends the wait.
         var ready = pollfd(fd: wakePipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
         failures = min(failures + 1, 3)

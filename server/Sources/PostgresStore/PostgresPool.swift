@@ -81,7 +81,7 @@ final class PostgresPool: Sendable {
     /// Queues calls for the next round trip.
     mutating func enqueue(_ calls: [PGCall]) { queued += calls }
 
-    /// Sends the last calls and commits.
+    /// Sends the queued calls and `calls`, then commits.
     @discardableResult mutating func finish(_ calls: [PGCall] = []) throws(StoreError) -> [PGRows] {
       do throws(PGError) {
         let found = try execute(calls + [PGStatement.commit()])

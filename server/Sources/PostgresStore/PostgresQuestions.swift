@@ -278,8 +278,8 @@ extension PostgresStore {
     "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
   }
   private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
-  /// Renews sessions at living nodes, and their accounts; all times are in milliseconds. $1, $2: the lifetimes of guests and of other
-  /// accounts. $3, $4: a guest's or other session with more time left than this is not renewed. $5: the most sessions to renew.
+  /// Renews sessions at living nodes, and their accounts; all times are in milliseconds. $1 for guests, $2 for other accounts: the lifetime
+  /// from now on. $3, $4 likewise: sessions with more time left than this are not renewed. $5: the most sessions to renew.
   private static let renew = PGStatement(
     once: """
       WITH here AS (
@@ -407,7 +407,8 @@ extension PostgresStore {
     return ids.map { found[$0] }
   }
 
-  /// Reads those of the matches that exist, in the order of their ids. Sessions at node `asker` count as connected, whatever its heartbeat.
+  /// Reads those of the matches that exist, in the order of their ids. Node `asker` counts as living, whatever its last heartbeat, so its
+  /// sessions count as connected.
   private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [FollowedMatch] {
     let values = PGValue.texts(ids.map(\.rawValue))
     let found = try read([

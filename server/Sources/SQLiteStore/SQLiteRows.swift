@@ -447,7 +447,7 @@ extension SQLiteRows {
     return read
   }
 
-  /// The number of entries at which the cache of versions or of generations is cleared, because entries of players who have left stay in
-  /// the cache. One comparison of a node with the store has fewer entries.
+  /// The number of entries at which the cache of versions, or of generations, is cleared. Entries of players who have left would otherwise
+  /// stay. The limit is above the number of entries that one comparison of a node with the store needs.
   private static var mostRemembered: Int { 100_000 }
 }

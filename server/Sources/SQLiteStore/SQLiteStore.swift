@@ -201,7 +201,7 @@ package final class SQLiteStore: MatchStore {
       if let rows = free, state.connections?.writer === writer {
         state.connections?.readers.append(rows)
       } else {
-        // The file is being reopened: `writer()` waits until this read has ended.
+        // The connections were abandoned after a failed write: close this one, too. `writer()` waits for that before it reopens the file.
         free?.db.end()
       }
       state.reading -= 1

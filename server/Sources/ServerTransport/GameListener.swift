@@ -177,7 +177,7 @@ package final class GameListener: Sendable {
 
   func isProxy(_ address: SocketAddress) -> Bool { configuration.proxies.contains { $0.contains(address) } }
 
-  /// Makes a session of a WebSocket connection on the page's port; `proxied` is the client's address if a trusted proxy named it.
+  /// Makes a WebSocket connection of the page's port a game connection. `proxied`: the client's address, if a trusted proxy named it.
   func takeIn(_ channel: any Channel, from proxied: SocketAddress?) throws {
     if let size = configuration.sendBuffer {
       try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: .init(size))
@@ -192,7 +192,8 @@ package final class GameListener: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Counts a connection, also for its address if there is a `key`, and makes its handler. Returns `nil` if a limit is reached.
+  /// Counts a connection, also under its address's `key` if there is one, and makes its handler. Returns `nil`, and does not count the
+  /// connection, if a limit is reached.
   private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
     let id = open.withLock { open -> UInt64? in
       guard open.all < configuration.maxConnections else { return nil }

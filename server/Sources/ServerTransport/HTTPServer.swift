@@ -164,8 +164,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection after `requestTimeout`, unless called again before, as when a whole request has arrived. A client that has read
-  /// some of the `unread` bytes of a reply by then gets the same time again.
+  /// Closes the connection after `requestTimeout`, unless this function is called again before, as when a whole request has arrived. If
+  /// `unread` bytes of a reply were waiting and the client has read some of them by then, the time starts again.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -48,7 +48,7 @@ struct Histogram {
     0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   ]
 
-  /// Inline storage: a copy for another thread shares no memory with this value.
+  /// Stored inline, not in a heap buffer that copies share: another thread can read its copy while this value changes.
   private(set) var buckets = InlineArray<14, Int>(repeating: 0)
   private(set) var count = 0
   private(set) var sum = 0.0

@@ -14,7 +14,7 @@ enum Delivery: Sendable {
 
 enum Arrival: Sendable {
   case connected(ConnectionID, SessionHandler, address: String?)
-  /// Lines that were read at `read` (in ns), each with the monotonic time in ms at which it was decoded.
+  /// Lines that were read from a connection at the time `read` (in ns), each with the monotonic time, in ms, at which it was decoded.
   case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
   case disconnected(ConnectionID, clean: Bool)
   case caughtUp(ConnectionID, [MatchID])
@@ -155,7 +155,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Processes answers of the store and notifications of other nodes.
+  /// Processes answers of the store and notifications of other nodes. `durable`: the time in ns at which the verdicts among them arrived,
+  /// `nil` if there are none.
   private func process(_ inputs: [LobbyInput], durable: UInt64?) {
     for input in inputs { reduce(input) }
     endReduction(durable: durable)

@@ -13,11 +13,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The most pending bytes of a slow reader before it is disconnected.
+  /// The most bytes that may wait in the channel, because the client reads too slowly, before the client is disconnected.
   static let mostWaiting = 256 * 1024
-  /// Milliseconds for which a slow reader may read none of the pending bytes before it is disconnected.
+  /// Milliseconds for which the channel may be unwritable (too many bytes wait in it) before the client is disconnected.
   static let longestWait: Int64 = 10_000
-  /// The most bytes of lines that are collected before the channel gets them. Only the channel's bytes count as pending.
+  /// The most bytes of lines that are collected before they are passed to the channel. Only bytes in the channel count as waiting.
   static let mostAtOnce = 16 * 1024
   /// Milliseconds that a closing connection has to read the `bye`.
   static let linger: Int64 = 250
@@ -137,7 +137,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  /// Whether more bytes are pending than a slow reader may have.
+  /// Whether more than `mostWaiting` bytes wait in the channel, because the client reads too slowly.
   private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
     guard unwritableSince != nil else { return false }
     return (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 > SessionHandler.mostWaiting

@@ -27,7 +27,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private let store: any MatchStore
   private let metrics: HostMetrics
   private let logger: Logger
-  /// Receives the store's results; `durable` is the time in ns at which units became durable.
+  /// Receives the store's results; `durable` is the time in ns at which the verdicts among them arrived.
   var report: ([LobbyInput], _ durable: UInt64?) -> Void = { _, _ in }
 
   /// Runs units, and the writing questions of an unshared store, which has a single writer.
@@ -152,7 +152,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Asks the store, calls `first` once the answers have arrived, and then reports the answers.
+  /// Asks the store. Once the answers have arrived, calls `first` and then reports the answers.
   private func answer(_ batch: [Question], on queue: DispatchQueue, first: @escaping () -> Void = {}) {
     guard !isFinished else { return }
     work(on: queue) {
