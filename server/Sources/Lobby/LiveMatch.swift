@@ -119,7 +119,7 @@ struct LiveMatch: Sendable {
     return .same
   }
 
-  /// Takes over the players, the spectators and the work of `old`, the same match as it was in memory before.
+  /// Takes over from `old` the players, the spectators, the work in progress and the timers. `old` is this match as it was in memory.
   mutating func replace(_ old: LiveMatch) {
     (followers, watchers, work, timers) = (old.followers, old.watchers, old.work, old.timers)
   }
@@ -179,8 +179,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// After an outage of the store, moves three times later by the length of the outage, but not past `now`: the start of the turn, of the
-  /// wait after a restart, and of absences. No command could be stored during the outage, so it must not count against a player.
+  /// After an outage of the store, moves the starts of the turn, of the wait after a restart and of absences by the length of the outage
+  /// into the future, but not past `now`. No command could be stored during the outage, so it must not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)

@@ -136,8 +136,8 @@ extension Lobby {
   /// Folds a stored unit into memory and notifies clients and other nodes.
   private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ following: [MatchID: [NodeID]]) {
     let draft = out.draft
-    // Must run before `finish`, which forgets that an account was read while this unit was in flight. `unsure` are these accounts: their
-    // read values may or may not include the unit's scores.
+    // `unsure`: accounts that were read while this unit was in flight, with values that may or may not include its scores. They must be
+    // found before `finish` runs, which forgets that they were read.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }

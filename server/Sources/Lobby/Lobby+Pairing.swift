@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Seeks of this node's players, their tickets (requests to be paired) in the store, and the matches that are made from tickets.
 extension Lobby {
-  // MARK: at the node of the player
+  // MARK: seeks, at the nodes of their players
 
   mutating func takeSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
@@ -201,7 +201,7 @@ extension Lobby {
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
   }
 
-  // MARK: at the leader
+  // MARK: pairing, at the leader
 
   /// The matchmaker's inputs other than the queue.
   private var pairingContext: Matchmaker.Context {

@@ -111,7 +111,7 @@ extension Lobby {
       default: break
       }
     case .follow(_, let re, let isNew):
-      // The new match was over before the player was subscribed to it: resume his search for an opponent.
+      // The new match was over before the player was subscribed to it: queue the player's ticket again.
       if isNew, match.isOver { return requeueSeek(after: m, id, re) }
       guard session.games.contains(match.state.terms.rules) else { return }
       if isNew, let side = match.side(of: account.id) { send(.paired(m, side), to: id, re: re) }

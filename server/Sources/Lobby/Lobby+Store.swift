@@ -160,7 +160,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?): resumeConnection(id) { $0.turnAway(request, id) }
       case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
-      // The players do not know of the match yet, so this node has to load it: try again.
+      // The store did not answer. The players have not been told of their new match yet, so this node must load it: ask again.
       case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
       case (.named, _), (.request, nil): break
       }

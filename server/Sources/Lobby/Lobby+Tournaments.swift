@@ -146,7 +146,7 @@ extension Lobby {
     tournaments.unfollow(id)
     tournaments.take(found, now.monotonic)
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
-    // A follower's table must be complete when the answer has the phase `over`.
+    // Before the answer tells a connection that follows already that the tournament is over, send it the rows that its table lacks.
     if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
     // Use the tournament in memory, which may be newer than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }
@@ -198,7 +198,7 @@ extension Lobby {
     send(.tournament(notice), to: id, re: re)
   }
 
-  /// The most rows in one line: with the longest names they fill two thirds of `Limits.lineOut`.
+  /// The most rows of a table in one line to a client: with the longest names they fill two thirds of `Limits.lineOut`.
   private static let rowsPerLine = 100
 
   private static func lines(of code: String, _ rows: [TournamentRow], isWhole: Bool) -> [[UInt8]] {
@@ -253,7 +253,7 @@ extension Lobby {
     tournaments[code] = entry
     let lines = Lobby.lines(of: code, changed, isWhole: false)
     for id in entry.followers.keys.sorted() {
-      // The notice is sent after the rows, so that the table is complete when the notice has the phase `over`.
+      // The tournament's state (the notice) is sent after the rows, so that the table is complete when the notice has the phase `over`.
       for line in lines { replies.add(.send(id, line, .essential)) }
       if isNews { tell(notice, of: entry, to: id) }
     }

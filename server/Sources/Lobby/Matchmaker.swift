@@ -211,8 +211,8 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// The candidates for a ticket are this many waiting tickets next to it in rating that are equal or higher, and this many lower ones.
-  /// Other tickets become candidates only when these have left the queue.
+  /// The most candidates for a ticket among the waiting tickets of an equal or higher rating, and among those of a lower rating: the ones
+  /// nearest in rating. Other tickets become candidates only when these have left the queue.
   private static let near = 64
   static let most = 10_000
 

@@ -18,7 +18,7 @@ struct Membership: Sendable {
   /// The store's clock minus the monotonic clock, in ms, at the last heartbeat.
   private(set) var clockOffset: Int64?
   /// The monotonic time, in ms, from which on a node whose last heartbeat is old counts as dead. An outage of the store or a jump of its
-  /// clock moves it into the future, because after these living nodes have old heartbeats, too.
+  /// clock moves this time into the future, because living nodes have old heartbeats afterwards, too.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// The monotonic time, in ms, at which this node last knew of another living node.
   private var companyAt = Int64.min / 2

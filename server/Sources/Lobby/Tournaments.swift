@@ -13,7 +13,8 @@ struct TournamentDesk: Sendable {
     fileprivate(set) var known: Tournament?
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
     var followers: [ConnectionID: Follower] = [:]
-    /// The rows and the notice that were last sent to all followers. The notice lacks the fields that differ for each receiver.
+    /// The table's rows and the tournament's state (the notice) that were last sent to all followers. The notice lacks the fields that
+    /// differ for each receiver.
     var rows: [TournamentRow] = []
     /// The numbers of the players whose newer row was sent to some followers, not to all. The next message to all followers includes the
     /// rows of these players even if they equal `rows`: some followers may have a row that was right for a moment only.
@@ -32,8 +33,8 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
-      // After the organiser has ended the tournament, the answer has `isClosed` set. A table that is read less than a second later has it
-      // not set, although it has every game, too.
+      // The answer to the organiser's `end` has every game and `isClosed` set. A table that is read less than a second later has every
+      // game, too, but `isClosed` not set: keep it set.
       let wasClosed = known?.isClosed == true
       known = found
       if wasClosed { known?.isClosed = true }

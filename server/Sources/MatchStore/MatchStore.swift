@@ -133,8 +133,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error for a program that only opens or reads the store at `place`, and names this place. Except `tooNew`, each error becomes
-  /// `unusable`.
+  /// The error that a program reports which only opens or reads the store at `place`: `tooNew` as it is, any other error as `unusable`,
+  /// with the place.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

@@ -152,7 +152,7 @@ extension AccountChange {
 }
 
 extension AccountRecord {
-  /// The name of an account after its player was forgotten.
+  /// The name that an account gets when its player's identity is erased.
   package static func deletedName(_ id: Int64) -> String { "deleted-\(id)" }
 
   /// Applies a change to the account. If the change is not allowed, returns the reason, and the account must not be stored. `holder`

@@ -15,7 +15,7 @@ package protocol StoreConditions {
   /// The account's rating in a game; `nil` if there is no such account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
   mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
-  /// The tournament with a code, which cannot change until the unit is stored.
+  /// The tournament with this code. The store keeps the tournament unchanged until the unit is stored.
   mutating func tournament(_ code: String) throws(StoreError) -> TournamentRecord?
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64

@@ -14,10 +14,11 @@ package enum StoreQuestion: Sendable, Hashable {
   case adoptOrphans(NodeID, limit: Int)
   /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
-  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Answer: `.cleaned`.
-  /// Deletes tournaments that closed more than `TournamentRecord.kept` ms ago, and up to `cleanedAtOnce` rows of each of these kinds:
+  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Answer: `.cleaned`. Deletes tournaments that closed
+  /// more than `TournamentRecord.kept` ms ago, and up to `cleanedAtOnce` rows of each of these kinds:
   /// - expired sessions that are not connected to a living node;
-  /// - expired accounts without a session, a live match or a match that ended within ten minutes, except named accounts that are banned;
+  /// - expired accounts without a session, a live match or a match that ended less than ten minutes ago, except named accounts that are
+  ///   banned;
   /// - if there are more than `guests` guests, those unused for longest who are neither connected nor in a live match;
   /// - keys older than `keys` ms whose match is over, and matched tickets whose match is over;
   /// - reports older than `ReportRecord.lives`, and the counts of names that were registered on earlier days.
@@ -54,7 +55,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// The named players of a game with the highest ratings, by rating, then id. Leaves out banned players and those who have played no rated
   /// match of the game. Answer: `.accounts`.
   case top(Variant, limit: Int)
-  /// Players of a list with ids greater than `after`, by id. Answer: `.accounts`.
+  /// The players on a list for administrators with ids greater than `after`, by id. Answer: `.accounts`.
   case players(PlayerList, after: Int64, limit: Int)
 
   // MARK: reports
@@ -64,7 +65,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case reports(before: Int64, limit: Int)
 
   // MARK: queue
-  // Adds a ticket to the queue; if it is `rated`, only for an account without a live rated match. Answer: `.queued`.
+  /// Adds a ticket to the queue; if it is `rated`, only for an account without a live rated match. Answer: `.queued`.
   case queue(TicketRecord, rated: Bool)
   /// Deletes a ticket, unless the ticket was already matched. Answer: `.done`.
   case unqueue(String)
@@ -130,7 +131,7 @@ package struct FollowedMatch: Sendable, Hashable {
   package var accounts: [AccountRecord]
   /// The nodes that follow the match, this one included.
   package var nodes: [NodeID]
-  /// The living nodes at which each of these accounts has a session; accounts without a session have no entry.
+  /// For each account of `accounts`: the living nodes at which the account has a session. Accounts without a session have no entry.
   package var here: [Int64: Set<NodeID>]
   /// The store's clock in milliseconds since 1970.
   package var now: Int64

@@ -20,11 +20,12 @@ package struct StoreUnit: Sendable, Hashable {
   package var logs: [Log]
   /// Results to add. The result of a deleted account is dropped.
   package var scores: [AccountScore] = []
-  /// The rated slots that the first match occupies. They become free when the match's record gets an end.
+  /// The rated slots that the match of the first log occupies. They become free when the match's record gets an end.
   package var slots: [Slot] = []
-  /// The keys of the requests that the first match fulfils. From now on the store recognises a repetition of such a request by its key.
+  /// The keys of the requests that the match of the first log fulfils. From now on the store recognises such a request by its key if it is
+  /// repeated.
   package var keys: [Key] = []
-  /// Tickets that are paired in the first match. They leave the queue.
+  /// Tickets that are paired in the match of the first log. They leave the queue.
   package var tickets: [String] = []
   /// The tournament games that begin or end with this unit. For each game the unit also changes the entries of its two players in the
   /// tournament.

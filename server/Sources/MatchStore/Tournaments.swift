@@ -75,7 +75,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   package init(account: Int64, number: Int) { (self.account, row.number) = (account, number) }
 
   package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
-    // The name is stored only in the account's row, because an account may be renamed or forgotten.
+    // Leave out the name, which changes if the account is renamed or deleted. Only the account's row has the name.
     let name = row.name
     if !c.isReading { row.name = "" }
     try row.code(&c)
@@ -93,7 +93,7 @@ package struct Tournament: Sendable, Hashable {
   package var record: TournamentRecord
   /// The entrants in the order of entering, under their present names.
   package var entrants: [Entrant]
-  /// Whether the table has every game that will begin.
+  /// Whether the table has every game of the tournament, because no further game can begin.
   package var isClosed: Bool
 
   /// The most entrants: 256 games at once.
@@ -103,7 +103,7 @@ package struct Tournament: Sendable, Hashable {
     (self.record, self.entrants, self.isClosed) = (record, entrants, isClosed)
   }
 
-  /// A tournament as read at a time, in milliseconds since 1970 on the store's clock. The table `isClosed` if games can no longer begin.
+  /// A tournament as read at a time, in milliseconds since 1970 on the store's clock. `isClosed` follows from this time.
   package init(_ record: TournamentRecord, _ entrants: [Entrant], readAt time: Int64) {
     self.init(record, entrants, isClosed: time >= record.closes + TournamentRecord.settles)
   }
@@ -113,7 +113,7 @@ package struct Tournament: Sendable, Hashable {
     record.phase(at: now, isFinal: isClosed && games.isEmpty)
   }
 
-  /// The games in progress, each once, by the points of both players together, the most points first.
+  /// The games in progress, each once, sorted by the sum of both players' points, the highest sum first.
   package var games: [MatchID] {
     var points: [MatchID: Int] = [:]
     for entrant in entrants { if let m = entrant.game { points[m, default: 0] += entrant.row.points } }

@@ -156,7 +156,7 @@ extension PostgresPool.Transaction: StoreRows {
       .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
       .int(session.expires), .text(node))
     let enter = [Self.lockSession(.text(session.id)), put]
-    // The same round trip carries the next calls of a login: they delete the oldest sessions and read the profile.
+    // Calls of the login that follow this function (they delete the oldest sessions and read the profile) share this round trip.
     let most = SessionRecord.mostPerAccount
     try prefetch(
       enter + [Self.trimming(session.account, to: most, but: session.id)]

@@ -276,7 +276,7 @@ package final class SQLiteStore: MatchStore {
     } catch { return questions.map { _ in .failure(error) } }
   }
 
-  /// Throws unless the disk has 1 MiB free, enough for some thousand moves: the trial write alone succeeds on an almost full disk, too.
+  /// Throws unless the disk has 1 MiB free, enough for some thousand moves. The trial write of a heartbeat succeeds with less.
   private func requireRoom() throws(StoreError) {
     var disk = statvfs()
     guard statvfs(path, &disk) == 0, UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < 1 << 20 else { return }
@@ -375,7 +375,7 @@ package final class SQLiteStore: MatchStore {
       }
     }
     try check(fresh, named: backup)
-    // The store that checked the backup is closed, so the data is in the file `fresh`, and the files beside it are empty.
+    // The store that checked the backup is closed, so all data is in the file `fresh`. The files beside it are empty: delete them.
     tidy(fresh, beside)
     return try translating(target) {
       let folder = (target as NSString).deletingLastPathComponent

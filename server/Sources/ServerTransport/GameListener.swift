@@ -124,7 +124,7 @@ package final class GameListener: Sendable {
   }
 
   /// Accepts no more connections, announces the end to the clients and waits at most `drainSeconds` for the store. Then closes the
-  /// connections and waits for this for a second at most.
+  /// connections and waits at most a second until they are closed.
   package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     open.withLock { $0.isListening = false }

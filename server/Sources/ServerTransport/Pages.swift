@@ -70,7 +70,7 @@ package struct PeoplePage: Sendable {
     let named = request.headers[canonicalForm: "x-forwarded-for"]
     if named.isEmpty, let proxy = client, listener.isProxy(proxy) { listener.warnOfUnnamedClients(behind: proxy) }
     for text in named.reversed() {
-      // After an invalid address, the proxy that sent it counts as the client.
+      // If an address is invalid, the proxy that appended it counts as the client.
       guard let proxy = client, listener.isProxy(proxy), let next = Self.address(text) else { break }
       client = next
     }

@@ -5,8 +5,8 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// The last handler of a connection's pipeline: passes received bytes to the connection's state machine (`ServerSession`), the messages
-/// that it decodes to the lobby, and writes the lobby's lines.
+/// The last handler of a connection's pipeline. It passes received bytes to the connection's state machine (`ServerSession`), passes the
+/// messages that the state machine decodes to the lobby, and writes the lobby's lines.
 ///
 /// Confined to the channel's event loop.
 final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
@@ -314,7 +314,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 /// Calls `tick` of each connection of an event loop once a second, for a twentieth of the connections at a time, so that simultaneous pings
 /// do not delay moves.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
-  /// The parts of a second: every 50 ms one part of the connections is ticked.
+  /// The number of groups of connections. Every 1,000 / 20 = 50 ms the connections of the next group are ticked.
   private static let slices = 20
   let inbox: Inbox
   /// Connections whose reading is paused until the lobby has caught up.

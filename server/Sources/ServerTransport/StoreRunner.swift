@@ -51,7 +51,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The monotonic times, in milliseconds, of the first and last failure of the store; `nil` while the store works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// Count the failed logins and the failed units: if a part of the database file is damaged, only one of the two kinds may fail.
+  /// The failed logins and the failed units are counted apart: if a part of the database file is damaged, only one kind may fail.
   private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 

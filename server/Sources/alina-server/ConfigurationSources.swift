@@ -84,7 +84,7 @@ enum ConfigurationSources {
     }
     if let taken = taken[first] {
       under = under.filter { taken.contains($0.key) }
-      // `--data` also overrides a database that the file or the environment sets.
+      // `--data` also overrides the setting `store`, a PostgreSQL database, from the file or the environment.
       if given.contains(where: { $0 == "--data" || $0.hasPrefix("--data=") }) { under["store"] = nil }
     }
     for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }

@@ -7,7 +7,7 @@ enum Systemd {
     guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // A leading @ in the variable stands for the zero byte of an abstract name.
+    // A leading @ in NOTIFY_SOCKET stands for the zero byte at the start of an abstract socket's name.
     let name = path.hasPrefix("@") ? [0] + Array(path.utf8.dropFirst()) : Array(path.utf8)
     guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
