@@ -36,8 +36,8 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Adds the scores of a unit that was stored. They are added to the cached accounts, except accounts that were read while the unit was in
-  /// flight: their read values may include the scores already. Returns the latter accounts, which must be read again.
+  /// Adds the scores of a stored unit to the cached accounts. Leaves out, and returns, the accounts that were read while the unit was in
+  /// flight: their values may include the scores already, so they must be read again.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {

@@ -96,7 +96,7 @@ struct LiveMatch: Sendable {
   /// Sets `Work.requested`: how many events memory has and how many the store is known to have, just before the log is requested.
   mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
 
-  /// Whether an event in memory differs from the event of `events` with the same number; the first of `events` has the number `seq`.
+  /// Whether one of `events`, the first of which has the number `seq`, differs from the event in memory that has the same number.
   func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
     zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
   }

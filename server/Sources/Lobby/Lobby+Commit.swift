@@ -185,7 +185,7 @@ extension Lobby {
     for log in draft.unit.logs where log.after == 0 { updatePresence(log.m) }
   }
 
-  /// Caches a match that this unit created, if a session of this node plays it.
+  /// Caches a match that a unit has just created, if a session of this node plays the match.
   private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: UnitOrigin) {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
@@ -247,8 +247,8 @@ extension Lobby {
     }
   }
 
-  /// Handles a unit that was not stored: decides its command again with the current state, but refuses a command older than `maxWait` as
-  /// busy.
+  /// Handles a unit that was not stored: decides its command again with the current state, or refuses the command as busy if it is older
+  /// than `maxWait`.
   private mutating func retry(_ out: StoreWork.Unit) {
     if let at = out.then.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
@@ -365,7 +365,8 @@ extension Lobby {
   mutating func introduce(_ m: MatchID) {
     guard let match = matches[m], match.state.phase != .open else { return }
     let lines = ServerMessage.events(of: m, match.bodies)
-    // Only players are sent the `open` event of a room: the player who joined lacks it, but spectators have received the state of the room.
+    // `opening`: the number of events (the `open` of a room) that only players are sent. The player who joined lacks this event, but
+    // spectators have received the state of the room.
     let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
@@ -399,8 +400,8 @@ extension Lobby {
     for side in unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
   }
 
-  /// Whether a connection's protocol version has events of this kind; if not, the caller sends the match's state instead. Newer versions of
-  /// `open` and `start` only add games, so every version counts: a match is sent only to clients that know its game.
+  /// Whether a connection's protocol version has events of this kind; if not, the caller sends the match's state instead. `open` and
+  /// `start` pass with any version: only the games that they may name depend on it, and a match is sent only to clients that know its game.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {

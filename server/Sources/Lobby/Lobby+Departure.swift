@@ -1,8 +1,8 @@
 import MatchProtocol
 import MatchStore
 
-/// Why the server ends a session at this node. If only the connection has to end, `Lobby.close` closes the connection, and the
-/// session leaves its matches once `.disconnected` arrives.
+/// Why the server ends a session at this node. To end only a connection, use `Lobby.close`: the session then leaves its matches when
+/// `.disconnected` arrives.
 enum Disconnection: Hashable {
   case banned, deleted
   /// An administrator or the player has revoked the session.

@@ -137,9 +137,10 @@ extension Lobby {
     }
   }
 
-  /// Subscribes this node's players to a match when nothing names the sessions that play it: a comparison with the store has found the
-  /// match, or a request has loaded it before the verdict on the unit that created it. To a rematch, subscribes the sessions that played
-  /// the previous match; to any other match, the players' sessions that withdrew a seek, because its ticket may have been matched before.
+  /// Subscribes this node's players to a match although nothing says which of their sessions play it: a comparison with the store has found
+  /// the match, or a request has loaded it before the verdict on the unit that created it. To a rematch, subscribes the sessions that
+  /// played the previous match. To any other match, subscribes sessions that have withdrawn a seek: its ticket may have been matched before
+  /// that.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return

@@ -208,8 +208,8 @@ extension Lobby {
     }
   }
 
-  /// Called once a second. Reads each tournament that has changed, or that was last read more than `compareEvery` ms ago. To the followers
-  /// of the other tournaments, sends the changes that time alone causes, such as a new phase.
+  /// Called once a second. Reads each tournament that has changed, or that was last read more than `compareEvery` ms ago. Sends the
+  /// followers of all other tournaments the changes that time alone causes, such as a new phase.
   mutating func refreshTournaments() {
     if membership.isLeader {
       for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }

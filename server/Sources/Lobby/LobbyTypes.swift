@@ -19,7 +19,7 @@ package enum LobbyInput: Sendable {
   case verdict(UInt64, Verdict)
   /// The answer to the question that was asked under this number; `nil` if the store did not answer.
   case answer(UInt64, StoreAnswer?)
-  /// A message of another node; `nil` if messages may have been lost.
+  /// The text of a notification from another node; `nil` if notifications may have been lost.
   case notification(String?)
   case tick
   /// The server is about to stop. Clients are told to reconnect after `retry` milliseconds.

@@ -100,8 +100,8 @@ package enum StoreLane: Sendable, Hashable {
 }
 
 extension StoreQuestion {
-  /// The lane in which the question can be answered with others; `nil` for none. Questions of one lane may be answered at the same time and
-  /// in any order.
+  /// The lane in which a shared store answers the question in a batch with others; `nil` if it has none. Questions of one lane may be
+  /// answered at the same time and in any order.
   package var lane: StoreLane? {
     switch self {
     case .follow(_, let node): .follow(node)

@@ -20,8 +20,8 @@ package struct MatchSummary: Sendable, Hashable {
 }
 
 extension StoreAnswer {
-  /// The answer as a lobby gets it: a list of matches with their logs becomes a list of summaries. Call it on the store's thread, not the
-  /// lobby's: 50 matches of Ultimate take 11 ms.
+  /// The answer as a lobby gets it: a list of matches with their logs becomes a list of summaries, any other answer stays as it is. Call it
+  /// on the store's thread, not the lobby's: 50 matches of Ultimate take 11 ms.
   package var summarized: StoreAnswer {
     if case .matches(let found) = self {
       .summaries(found.compactMap(MatchSummary.init), of: found.count)

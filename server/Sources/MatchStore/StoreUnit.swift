@@ -14,7 +14,7 @@ package typealias NodeID = String
 /// - no open room has the code of a room that the unit opens;
 /// - no key of `keys` has another live match or open room;
 /// - every ticket of `tickets` is waiting;
-/// - the tournament of each game of `games` that begins is running.
+/// - each game of `games` that begins belongs to a running tournament.
 package struct StoreUnit: Sendable, Hashable {
   /// The logs to append to, at most one for a match. The unit's slots, keys and tickets belong to the match of the first log.
   package var logs: [Log]

@@ -54,8 +54,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   /// Whether games may begin at a time, in milliseconds since 1970.
   package func takesGames(at now: Int64) -> Bool { phase(at: now, isFinal: true) == .running }
 
-  /// Milliseconds after the end from which a read table has every game. Before, it may lack a game: the store checks the time at which a
-  /// game begins, and adds the game to the table a moment later.
+  /// A table that is read at least this many milliseconds after the end has every game. An earlier one may lack a game: the store checks
+  /// the time at which a game begins, and adds the game to the table a moment later.
   package static let settles: Int64 = 1000
 }
 

@@ -6,7 +6,7 @@ enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
   /// The oldest build that can use this build's database; raised only if a migration removes something. Version 7 removed the owners of
-  /// matches, which older builds need.
+  /// matches (columns `epoch`), which older builds need.
   static let minReader = 7
 
   /// The statements that migrate a database: `steps[i]` migrates it from version i to version i + 1.

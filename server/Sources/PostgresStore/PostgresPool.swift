@@ -30,9 +30,9 @@ final class PostgresPool: Sendable {
 
   private func take() throws(PGError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
-    // Attempt a new connection at the earliest 50 ms after the last failure; after more failures in a row 100, 200, then 400 ms. The limit
-    // is 400 ms because players wait as long once the database has recovered. A random part of the pause, up to half, is taken off, so that
-    // nodes do not reconnect all at once.
+    // Attempt a new connection at the earliest 50 ms after the last failure; after more failures in a row 100, 200, then 400 ms. A longer
+    // pause would let players wait after the database has recovered. A random part of the pause, up to half, is taken off, so that nodes do
+    // not reconnect all at once.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
     guard !isClosed else { throw .unreachable("the store is closed") }
     if failed.times > 0 {

@@ -99,7 +99,7 @@ final class HostMetrics: Sendable {
 
   func countPublished(_ count: Int) { values.withLock { $0.told += count } }
 
-  /// Counts the differences between memory and store that a comparison found: their notifications were lost or late.
+  /// Counts the differences between memory and store that a comparison found. Each is a change whose notification was lost or late.
   func found(_ found: Differences) {
     let count =
       found.matches.count + found.accounts.count + found.gone.count + found.sessions.count + found.tickets.count

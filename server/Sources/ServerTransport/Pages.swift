@@ -63,8 +63,8 @@ package struct PeoplePage: Sendable {
     return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
   }
 
-  /// The client's address. Each trusted proxy appends the address of its own client to X-Forwarded-For. So the addresses are read from the
-  /// last, up to one that is not a trusted proxy's.
+  /// The client's address. Each trusted proxy appends the address of its own client to X-Forwarded-For. So the client is the last of these
+  /// addresses that is not a trusted proxy's.
   private func client(of request: HTTPRequest) -> SocketAddress? {
     var client = request.peer
     let named = request.headers[canonicalForm: "x-forwarded-for"]

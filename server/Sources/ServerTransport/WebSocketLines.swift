@@ -14,7 +14,7 @@ final class WebSocketLines: ChannelDuplexHandler {
   /// Whether a message has begun and its last frame is missing.
   private var isInside = false
   private var isClosing = false
-  /// The number of pings, pongs and empty frames since the last line (`idle`). More than `mostIdle` of them end the connection.
+  /// The number of pings, pongs and empty frames since the last line. If it exceeds `mostIdle`, the connection ends.
   private var idle = 0
   private static let mostIdle = 1000
 
