@@ -15,7 +15,7 @@ extension LiveMatch {
     case refuse(ErrorCode, String)
   }
 
-  /// A player's command, received at a monotonic time.
+  /// A player's command; it was decoded at the monotonic time `at`, in ms.
   struct Command {
     let action: MatchAction
     let side: Player

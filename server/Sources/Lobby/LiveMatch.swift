@@ -124,7 +124,7 @@ struct LiveMatch: Sendable {
     (followers, watchers, work, timers) = (old.followers, old.watchers, old.work, old.timers)
   }
 
-  /// Folds an event at a monotonic time and updates clocks, absences and deadlines.
+  /// Folds an event at a monotonic time, in ms, and updates clocks, absences and deadlines. `isStored`: whether the store has the event.
   mutating func add(
     _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration, isStored: Bool = true
   ) throws(ProtocolError) {
@@ -188,7 +188,7 @@ struct LiveMatch: Sendable {
     for side in Player.allCases { presence[side].postpone(by: milliseconds, now) }
   }
 
-  /// A start time and a length in milliseconds.
+  /// A monotonic start time and a length, both in milliseconds.
   private struct Span {
     var start: Int64
     let length: Int64

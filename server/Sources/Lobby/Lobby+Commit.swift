@@ -160,7 +160,7 @@ extension Lobby {
         subscribe(log.m, session.account, session.id)
       }
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
-      // A finished match lists no nodes any more, so notify all other nodes.
+      // The match was over before this unit. A finished match lists no nodes, so notify all other nodes.
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
       let others = hadEnded ? otherNodes.map(\.id) : (following[log.m] ?? []).filter { $0 != node }
       publish(others, .grown(log.m, seq: log.after + 1, log.bodies))
@@ -212,7 +212,7 @@ extension Lobby {
     arm(log.m)
   }
 
-  /// Subscribes the players of a created match that is in memory already.
+  /// Subscribes the players of a match that a unit has created and a request has already loaded.
   private mutating func subscribePlayers(_ then: UnitOrigin, at m: MatchID) {
     guard case .paired(let pairing) = then else { return adopt(m) }
     for seat in pairing.both where seat.node == node { pairedElsewhere(seat.id, seat.account, m) }
@@ -377,7 +377,7 @@ extension Lobby {
     let players = connectionsFollowing(match)
     for line in lines.dropFirst(opening) {
       for id in players { send(line, to: id) }
-      // The spectators of the room are sent these events, too.
+      // The spectators of the room are sent the events after `opening`, too.
       for id in match.watchers where !players.contains(id) { replies.add(.send(id, line.bytes(), .spectator(m))) }
     }
   }
@@ -431,7 +431,7 @@ extension Lobby {
 
   // MARK: matches that are broken
 
-  /// Marks a match whose log is inconsistent as ended in the store. The log stays unchanged for inspection.
+  /// Records in the store that a match has ended, because its log is inconsistent. The log stays unchanged for inspection.
   mutating func abandon(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     drop(m, "match \(m) is broken; come back")

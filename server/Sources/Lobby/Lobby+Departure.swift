@@ -5,7 +5,7 @@ import MatchStore
 /// `.disconnected` arrives.
 enum Disconnection: Hashable {
   case banned, deleted
-  /// An administrator or the player has revoked the session.
+  /// An administrator (`byAdministrator`) or the player (`tokensRevoked`) has revoked the session.
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany

@@ -125,17 +125,17 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var graceAfterBye = 10_000
   /// Milliseconds for which a side may be absent after a lost connection or a restart, until its opponent may claim the win.
   package var grace = 40_000
-  /// Milliseconds for which a side may be absent during a match, all its absences together.
+  /// Milliseconds for which a side may be absent during a match, all its absences together, until its opponent may claim the win.
   package var graceInAll = 60_000
   /// Milliseconds from the moment when a player may claim the win until the player wins without a claim.
   package var claimByItself = 60_000
-  /// Milliseconds after the end in which a rematch can be asked for.
+  /// Milliseconds after the end of a match in which a rematch may be requested.
   package var rematchWithin = 30_000
   package var codeLives = 600_000
   /// The most open tournaments at a time, and the most of them that were made from one address (`tournamentsPerAddress`).
   package var maxTournaments = 64
   package var tournamentsPerAddress = 2
-  /// Milliseconds of waiting after which bots are offered.
+  /// Milliseconds of waiting for an opponent after which a player is offered bots.
   package var botAfter = 20_000
   /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. A key whose match is live is kept longer.
   package var keyLives: Int64 = 600_000
@@ -155,7 +155,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var sweptAtOnce = 64
   /// Milliseconds after a lost answer for which the lobby keeps comparing its memory with the store, which may still execute the request.
   package var uncertainty: Int64 = 30_000
-  /// Milliseconds after which an unanswered question is repeated.
+  /// Milliseconds after which a question that the store did not answer is asked again.
   package var askAgain: Int64 = 200
 
   package init() {}

@@ -24,9 +24,9 @@ struct MatchDirectory: Sendable {
   /// The action for a match after it is loaded.
   enum Loading: Sendable {
     case request(Request)
-    /// Subscribe the players of the match `of`; the loaded match is its rematch.
+    /// Subscribe the players of the match `of` to the loaded match, its rematch.
     case rematch(of: MatchID)
-    /// Subscribe the account whose ticket was matched.
+    /// Subscribe the account whose ticket was matched to the loaded match.
     case paired(ticket: String, account: Int64)
     case annul(UInt64)
     /// Subscribe this node's players (`adopt`), because the store lists this node as a follower of the match.

@@ -6,7 +6,7 @@ import TicTacToe
 /// The results and ratings that the end of a match adds to its players' accounts.
 struct MatchResult {
   private(set) var scores: [AccountScore] = []
-  /// The change of both ratings; `nil` if the match does not count for them.
+  /// The changes of both players' ratings; `nil` if the match does not count for them.
   private(set) var changes: Sides<MatchEvent.RatingChange>?
 
   /// Computes what an outcome adds to both accounts, and in a rated match their new ratings. Without an outcome a match adds nothing.

@@ -180,7 +180,7 @@ struct Matchmaker: Sendable {
   /// round (at most `tournamentInterval`) this stays below three seconds. TournamentPairingTests prints the share of repeated pairings.
   private static let repeatAfter: Int64 = 2400
 
-  /// Milliseconds until the next round of pairing. Players of a tournament are paired only in rounds.
+  /// Milliseconds from one round of pairing (`pairAll`) to the next. Players of a tournament are paired only in rounds.
   var pairingInterval: Int64 { queue.tournaments.isEmpty ? 1000 : Matchmaker.tournamentInterval }
   static let tournamentInterval: Int64 = 500
 

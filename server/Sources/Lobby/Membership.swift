@@ -45,7 +45,7 @@ struct Membership: Sendable {
   var others: [NodeRecord] { living.filter { $0.id != node } }
   /// The addresses of the other nodes, which are sent to clients.
   var otherAddresses: [String] { others.map(\.address).filter { !$0.isEmpty } }
-  /// The oldest living node: it keeps the queue and adopts matches that no living node follows.
+  /// The oldest living node: it pairs the tickets of the queue and adopts matches that no living node follows.
   var leader: NodeID? { living.first?.id }
   var isLeader: Bool { leader == node }
 
@@ -82,7 +82,7 @@ struct Membership: Sendable {
     var mustAdopt = false
   }
 
-  /// Ends a heartbeat; `nil` without an answer.
+  /// Ends a heartbeat; `nil` if the store did not answer.
   mutating func endHeartbeat(_ heartbeat: Heartbeat?, sentAt: Int64) -> Change? {
     awaitsHeartbeat = false
     guard let heartbeat else { return nil }

@@ -10,7 +10,7 @@ enum Notification: Hashable, Sendable {
   case grown(MatchID, seq: Int, [[UInt8]])
   /// An absent side has sent `bye`.
   case bye(MatchID, Player)
-  /// A ticket of this account was matched.
+  /// A ticket of this account was matched to this match.
   case paired(ticket: String, account: Int64, MatchID)
   /// This many bots are available to the player who waits with this ticket.
   case bots(ticket: String, Int)

@@ -32,7 +32,7 @@ extension Ticket {
     return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
   }
 
-  /// The row for the store; `ahead` is the store's clock minus the monotonic clock.
+  /// The row for the store; `ahead` is the store's clock minus the monotonic clock, in ms.
   func record(_ ahead: Int64) -> TicketRecord {
     // The text begins with two marks. The first is `b` for a bot. Older builds set the second to `c` for a client that confirms a pairing;
     // it has no meaning now, but older nodes expect it.

@@ -101,7 +101,7 @@ struct TournamentDesk: Sendable {
   /// Notes that a tournament has changed in the store.
   mutating func markBehind(_ code: String) { entries[code]?.isBehind = true }
 
-  /// Keeps a tournament that was just read in its entry, which is made if it is missing.
+  /// Updates the entry of a tournament that was just read; makes the entry if it is missing.
   mutating func take(_ found: Tournament, _ now: Int64) {
     entries[found.record.code, default: Entry()].take(found, now)
   }

@@ -10,7 +10,7 @@ package protocol StoreConditions {
   /// For a key that an account has used: the request that had the key (`purpose`, as a text), and the match that the request got, if this
   /// match is live. `nil` for an unused key.
   mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
-  /// The live match in an account's rated slot.
+  /// The live match in an account's rated slot; `nil` if the slot is free.
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
   /// The account's rating in a game; `nil` if there is no such account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
@@ -22,7 +22,7 @@ package protocol StoreConditions {
 }
 
 extension StoreConditions {
-  /// The first unmet condition of a unit, in the order of `Conflict`; `nil` if it can be stored.
+  /// The first unmet condition of a unit, in the order of the cases of `Conflict`; `nil` if the unit can be stored.
   package mutating func conflict(_ unit: StoreUnit) throws(StoreError) -> Conflict? {
     for log in unit.logs {
       // A match that begins with this unit (`after` is 0) must not exist yet.

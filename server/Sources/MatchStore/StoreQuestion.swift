@@ -129,7 +129,7 @@ package struct FollowedMatch: Sendable, Hashable {
   package var match: StoredMatch
   /// The accounts of the match's players and opener, as far as they exist, by id.
   package var accounts: [AccountRecord]
-  /// The nodes that follow the match, this one included.
+  /// The nodes that follow the match; if the match is live, also the node that asked.
   package var nodes: [NodeID]
   /// For each account of `accounts`: the living nodes at which the account has a session. Accounts without a session have no entry.
   package var here: [Int64: Set<NodeID>]
@@ -165,7 +165,7 @@ package struct Differences: Sendable, Hashable {
   package var accounts: [AccountRecord] = []
   /// Deleted accounts, sorted.
   package var gone: [Int64] = []
-  /// Sessions that were deleted or have another generation, sorted.
+  /// Sessions that were deleted or have another generation than in the node's memory, sorted.
   package var sessions: [String] = []
   /// Tickets that do not wait any more, sorted by id; each with its match, if it was matched.
   package var tickets: [LedTicket] = []

@@ -50,7 +50,7 @@ package struct StoreUnit: Sendable, Hashable {
     }
   }
 
-  /// A rated slot: an account plays at most one rated match at a time.
+  /// An account's claim on its rated slot: the account plays at most one rated match at a time.
   package struct Slot: Sendable, Hashable {
     package var account: Int64
     package var rules: Variant
@@ -93,7 +93,7 @@ package enum Conflict: Sendable, Hashable {
   case log(MatchID)
   /// A ticket does not wait any more.
   case ticket(String)
-  /// The same request has got this live match or open room already.
+  /// The request with this key has got this live match or open room already.
   case key(account: Int64, key: String, MatchID)
   /// This key has a live match or open room of a different request.
   case purpose(account: Int64, key: String)

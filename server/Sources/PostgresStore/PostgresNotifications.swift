@@ -92,7 +92,7 @@ final class PostgresPublisher: Sendable {
     var isOver = false
   }
 
-  /// The most queued bytes; further notifications are dropped.
+  /// The most bytes of queued notifications; further notifications are dropped.
   private static let room = 8 << 20
 
   private let state = Mutex(State())

@@ -16,7 +16,7 @@ package final class PostgresStore: MatchStore {
   let writer: PostgresPool
   /// The connections for questions that change something.
   let pool: PostgresPool
-  /// The connections for reading questions; the calls of one pipeline share a snapshot.
+  /// The connections for questions that only read; the calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
   private let publisher: PostgresPublisher
@@ -150,7 +150,7 @@ package final class PostgresStore: MatchStore {
 
   // MARK: reading
 
-  /// Reads in one snapshot; retries once after a lost connection.
+  /// Runs calls that only read, in one snapshot; retries once after a lost connection.
   func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
     do throws(StoreError) { return try reader.run(calls, within: milliseconds) } catch {
       guard case .unknown = error else { throw error }

@@ -14,7 +14,7 @@ struct HTTPRequest: Sendable {
   /// The query, undecoded.
   let query: String
   let headers: HTTPHeaders
-  /// The other end of the connection.
+  /// The address of the other end of the connection.
   let peer: SocketAddress?
 }
 
@@ -68,7 +68,7 @@ package final class HTTPServer: Sendable {
   func connections() async throws -> Int { try await loop.submit { self.open.all.count }.value() }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
-  /// The address on which the server listens, with the port that was picked for port 0.
+  /// The address on which the server listens; a port 0 is replaced by the port that was picked.
   package let address: ListenAddress
 
   private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections, _ address: ListenAddress) {

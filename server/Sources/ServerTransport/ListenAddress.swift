@@ -17,7 +17,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The address with the port that was picked for port 0.
+  /// The address on which the channel listens; a port 0 is replaced by the port that was picked.
   func bound(to channel: any Channel) -> ListenAddress {
     guard case .tcp(let host, let port) = self else { return self }
     return .tcp(host: host, port: channel.localAddress?.port ?? port)

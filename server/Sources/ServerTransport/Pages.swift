@@ -100,7 +100,7 @@ package struct AdminPage: Sendable {
 
   let host: LobbyHost
   let listener: GameListener
-  /// The port of the public page, if there is one.
+  /// The server of the public page, if the page is served.
   let page: HTTPServer?
 
   package init(host: LobbyHost, listener: GameListener, page: HTTPServer? = nil) {
