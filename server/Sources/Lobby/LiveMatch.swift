@@ -227,7 +227,8 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both players are absent for too long, neither can claim the win: a match with a clock ends by the clock, others are aborted.
+      // If both players are absent for too long, neither can claim the win: a match without a clock is aborted, any other ends by its
+      // clock.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break
@@ -252,7 +253,8 @@ struct LiveMatch: Sendable {
       presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
     }
     if claimable.count == 2 {
-      // Both players were absent for too long, so neither can claim the win: a match with a clock ends by it, others are aborted.
+      // Both players were absent for too long, so neither can claim the win: a match without a clock is aborted, any other ends by its
+      // clock.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,

@@ -276,7 +276,7 @@ extension Lobby {
     submit(draft, .paired(pairing))
   }
 
-  /// Informs the nodes of both players, except this one, of the match.
+  /// Informs the nodes of both players of the match, but not this node itself.
   mutating func tellOthers(_ pairing: Pairing) {
     matchmaker.release(pairing)
     for seat in pairing.both where seat.node != node {

@@ -128,7 +128,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Subscribes the sessions that played a match to its rematch, with sides swapped; returns those that were not subscribed yet.
+  /// Subscribes the sessions that played a match to its rematch, with sides swapped; returns the sessions that were not subscribed yet.
   @discardableResult mutating func swapSeats(from old: MatchID, to m: MatchID) -> [(session: String, side: Player)] {
     guard let before = matches[old], matches[m] != nil else { return [] }
     var new: [(session: String, side: Player)] = []

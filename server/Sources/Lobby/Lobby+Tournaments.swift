@@ -146,7 +146,8 @@ extension Lobby {
     tournaments.unfollow(id)
     tournaments.take(found, now.monotonic)
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
-    // Before the answer tells a connection that follows already that the tournament is over, send it the rows that its table lacks.
+    // This connection follows the tournament already, and the answer will tell it that the tournament is over: first send it the rows that
+    // its table lacks.
     if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
     // Use the tournament in memory, which may be newer than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }

@@ -3,8 +3,8 @@ import MatchStore
 
 /// The matches in memory, those being loaded, and those of which a player's presence must be checked.
 struct MatchDirectory: Sendable {
-  /// The matches, each in a fixed slot, so that reading one field does not copy the whole match. Slot 0 stays empty: it stands for every
-  /// match that is not in memory.
+  /// The matches, each in a fixed place of this array, so that reading one field does not copy the whole match. Place 0 stays empty: it
+  /// stands for every match that is not in memory.
   private var slots: [LiveMatch?] = [nil]
   private var places: [MatchID: Int] = [:]
   private var free: [Int] = []

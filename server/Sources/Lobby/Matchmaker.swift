@@ -17,7 +17,7 @@ struct Matchmaker: Sendable {
   /// The current time and other data on which pairing depends, without the queue.
   struct Context {
     let now: Int64
-    /// The cached accounts. Their lists of blocked players are used, because those in a ticket may be outdated.
+    /// The cached accounts. Their lists of blocked players are used, because the lists in tickets may be outdated.
     let accounts: Accounts
     /// The number of pairs whose matches may be submitted to the store now.
     let mostPairs: Int

@@ -9,7 +9,7 @@ struct SharedPages: Sendable {
   /// For each page (a leaderboard or the list of live matches): the monotonic time of its last read in ms, and its rows as JSON with their
   /// games.
   private var known: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
-  /// For each page: the connections that wait until it has been read from the store.
+  /// For each leaderboard and for the list of live matches: the connections that wait until it has been read from the store.
   private var readers: [StoreQuestion: [(id: ConnectionID, re: String?)]] = [:]
   private var historyReaders = 0
   /// The most connections that may read history at the same time.
@@ -21,13 +21,13 @@ struct SharedPages: Sendable {
     known[page].map { now - $0.at < SharedPages.lives } ?? false
   }
 
-  /// Makes a connection wait for a page; returns whether the store must be asked for it.
+  /// Makes a connection wait for a leaderboard or the list of live matches; returns whether the store must be asked for it.
   mutating func awaitRead(of page: StoreQuestion, _ id: ConnectionID, _ re: String?) -> Bool {
     defer { readers[page, default: []].append((id, re)) }
     return readers[page] == nil
   }
 
-  /// Renders a page from the store's answer; returns the connections that waited for it.
+  /// Renders a leaderboard or the list of live matches from the store's answer; returns the connections that waited for it.
   mutating func read(_ page: StoreQuestion, _ answer: StoreAnswer?, _ now: Int64) -> [(id: ConnectionID, re: String?)] {
     switch (page, answer) {
     case (.top(let rules, _), .accounts(let best)):
@@ -39,7 +39,7 @@ struct SharedPages: Sendable {
     return readers.removeValue(forKey: page) ?? []
   }
 
-  /// The cached page with the rows of the games that a client knows; `nil` if the store did not answer.
+  /// The cached leaderboard or list, with only the rows of the games that a client knows; `nil` if the store did not answer.
   func line(_ page: StoreQuestion, of games: [Variant], _ re: String?) -> [UInt8]? {
     guard let rows = known[page]?.rows else { return nil }
     let of = if case .top = page { "top" } else { "list" }

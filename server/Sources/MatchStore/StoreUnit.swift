@@ -2,7 +2,8 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The name of a running server process among those of one store: 1–32 characters a–z and 0–9, random at each start.
+/// The name of a running server process, unlike the names of all other processes at its store: 1–32 characters a–z and 0–9, random at each
+/// start.
 package typealias NodeID = String
 
 /// Changes that become durable together or not at all, with their conditions.

@@ -114,8 +114,9 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // While this transaction is open, the second connection keeps its session. Behind a pooler that assigns sessions by transaction, this
-      // may be the session in which the first connection has set `name`. The first connection then gets another session, without `name`.
+      // While this transaction is open, the second connection keeps its database session. Behind a pooler that assigns sessions by
+      // transaction, this may be the one in which the first connection has set `name`. The first connection then gets another one, without
+      // `name`.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })

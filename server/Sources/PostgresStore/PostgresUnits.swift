@@ -54,7 +54,7 @@ extension PostgresStore {
     }
   }
 
-  /// Queues tickets in one batch, with the same results as one after the other.
+  /// Queues tickets in one batch; the results are as if the tickets were queued one after the other.
   func queue(_ wanted: [(ticket: TicketRecord, rated: Bool)]) throws(StoreError) -> [QueueResult] {
     try judge(BatchReadSet(wanted), on: pool) { (judge) throws(StoreError) in
       var results: [QueueResult] = []

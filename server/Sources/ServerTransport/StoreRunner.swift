@@ -68,7 +68,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     endTurn()
   }
 
-  /// Runs the store at the end of the loop's turn, so that all units of the turn share a commit.
+  /// At the end of the loop's turn, stores the units and asks the collected questions, so that all units of the turn share a commit.
   private func endTurn() {
     guard !isTurnEnding else { return }
     isTurnEnding = true
