@@ -181,7 +181,7 @@ extension Lobby {
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
     // Accept the store's accounts even if their versions are lower: the database may have lost recent changes. But an account that has
-    // changed in memory since the question is replaced only by a later version.
+    // changed in memory since the comparison was requested is replaced only by a later version.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     receiveAccounts(differences.accounts)
     for id in differences.gone {

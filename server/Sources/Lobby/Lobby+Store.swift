@@ -139,8 +139,7 @@ extension Lobby {
 
   /// Subscribes this node's players to a match although nothing says which of their sessions play it: a comparison with the store has found
   /// the match, or a request has loaded it before the verdict on the unit that created it. To a rematch, subscribes the sessions that
-  /// played the previous match. To any other match, subscribes sessions that have withdrawn a seek: its ticket may have been matched before
-  /// that.
+  /// played the previous match. To any other match, subscribes sessions that withdrew a seek, perhaps after its ticket was matched.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return

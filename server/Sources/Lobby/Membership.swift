@@ -32,8 +32,8 @@ struct Membership: Sendable {
   private var isUncertainUntil = Int64.min / 2
   /// The number of comparisons so far. Every third one also looks for matches that list this node but are not in its memory.
   private var comparisons = 0
-  /// Whether the next comparison must also look for matches that list this node but are not in its memory: an answer of the store was lost
-  /// that may have named such a match.
+  /// Whether the next comparison must also look for matches that list this node but are not in its memory: a lost answer of the store may
+  /// have named such a match.
   private var mustCompare = false
 
   init(_ node: NodeID, _ configuration: LobbyConfiguration, _ now: Moment) {

@@ -33,8 +33,8 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
-      // The answer to the organiser's `end` has every game and `isClosed` set. A table that is read less than a second later has every
-      // game, too, but `isClosed` not set: keep it set.
+      // The answer to the organiser's `end` has every game and sets `isClosed`. A table that is read less than a second later does not set
+      // `isClosed`, although it has every game, too. So keep `isClosed` set.
       let wasClosed = known?.isClosed == true
       known = found
       if wasClosed { known?.isClosed = true }
