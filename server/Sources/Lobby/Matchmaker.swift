@@ -211,8 +211,8 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// The most candidates for a ticket among the waiting tickets of an equal or higher rating, and among those of a lower rating: the ones
-  /// nearest in rating. Other tickets become candidates only when these have left the queue.
+  /// A ticket is compared with at most this many waiting tickets of an equal or higher rating, and with at most this many of a lower
+  /// rating: those nearest in rating. Other tickets are compared only when these have left the queue.
   private static let near = 64
   static let most = 10_000
 

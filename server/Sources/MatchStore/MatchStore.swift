@@ -133,8 +133,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error that a program reports which only opens or reads the store at `place`: `tooNew` as it is, any other error as `unusable`,
-  /// with the place.
+  /// This error for a program that only opens or reads the store at `place`: `tooNew` stays as it is, any other error becomes `unusable`,
+  /// with the place in its text.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

@@ -151,7 +151,7 @@ package struct Memory: Sendable, Hashable {
   package var sessions: [String: Int64] = [:]
   /// The tickets of the node's connections.
   package var tickets: [String] = []
-  /// Whether to report live matches that list the node and are not in `matches`: the answer that named such a match may have been lost.
+  /// Whether to report live matches that list the node and are not in `matches`: a lost answer may have named such a match.
   package var wantsOthers = false
 
   package init() {}

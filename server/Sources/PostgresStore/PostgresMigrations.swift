@@ -101,13 +101,13 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0",
     ],
-    // Matches lose their owners and list the nodes that follow them. Live matches continue: the next search for matches that no living node
-    // follows finds them.
+    // A match no longer has an owner, but lists the nodes that follow it. Live matches continue: the next search for matches that no living
+    // node follows finds them.
     [
       "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
       "DROP SEQUENCE node_epoch",
-      // An event's body contains its side and its command's id (`mid`), and matches no longer have owners (`epoch`).
+      // An event's body contains its side and its command's id (`mid`), and a match no longer has an owner (`epoch`).
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
       // The index contains the set of nodes that follow a match. Few different sets exist, so a search for dead nodes jumps from one set to

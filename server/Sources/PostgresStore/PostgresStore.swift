@@ -115,8 +115,7 @@ package final class PostgresStore: MatchStore {
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
       // While this transaction is open, the second connection keeps its database session. Behind a pooler that assigns sessions by
-      // transaction, this may be the one in which the first connection has set `name`. The first connection then gets another one, without
-      // `name`.
+      // transaction, this may be the one in which the first connection has set `name`. Then the first connection gets another one.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })
