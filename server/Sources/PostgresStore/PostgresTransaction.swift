@@ -12,8 +12,8 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches in one round trip the rows of a login that need no earlier answer. A later `run` finds a prefetched row only if it makes an
-  /// equal call, so this function and the later reads make their calls by the functions below.
+  /// Prefetches in one round trip the rows of a login that need no earlier answer. A later `run` uses a prefetched row only for an equal
+  /// call. So this function and the later reads both take their calls from the functions below.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))

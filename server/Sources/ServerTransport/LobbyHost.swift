@@ -203,7 +203,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.endReduction()
       return promise.futureResult
     }.value()
-    // From now on the lobby sends no heartbeat: it would add this node to the store again.
+    // From now on the lobby sends no heartbeat: a heartbeat would add this node to the store again.
     try await loop.submit {
       self.reduce(.leave)
       self.endReduction()
