@@ -154,8 +154,8 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Caches those of the store's accounts that are cached already, play a match in memory, or are in `known` (players of a match that was
-  /// just read). Disconnects the players whose accounts are banned or deleted.
+  /// Caches those of the store's accounts that are cached already, belong to a match in memory, or are in `known` (players of a match that
+  /// was just read). Disconnects the players whose accounts are banned or deleted.
   mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
