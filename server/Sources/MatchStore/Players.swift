@@ -88,7 +88,7 @@ package struct ReportRecord: Sendable, Hashable {
   package var at: Int64
   /// The account that reported.
   package var account: Int64
-  /// The current name of the account that reported; empty if the account was deleted: a report does not name a deleted player.
+  /// The current name of the account that reported: `deleted-ID` after the player's identity was erased, empty after the row was deleted.
   package var name: String
   package var m: MatchID
   /// The opponent's name; empty if the opponent's account or the match was deleted.
