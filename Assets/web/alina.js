@@ -69,7 +69,7 @@ function trapped(error) {
   button.focus();
 }
 
-// ---- Turns: the program runs only on events and at the times it has set.
+// ---- Turns: the program runs only when an event arrives, and at the times that `alina.turn` has returned.
 
 let [timer, frame, isAsked] = [0, 0, false];
 /** A timer in a worker, as browsers slow down the timers of hidden pages. */
@@ -99,8 +99,8 @@ function turn(draws) {
 
 let [isDescribing, describesAt] = [false, 0];
 /**
- * Updates the elements behind the picture after the frame has been drawn, so that the frame is not late. After an update the next one waits
- * nine times as long as the update took, at most 250 ms: so updates take about a tenth of the time of a slow device.
+ * Updates the HTML elements behind the picture, after the frame has been drawn, so that the frame is not late. After an update the next one
+ * waits nine times as long as the update took, so that updates take at most about a tenth of a slow device's time; but at most 250 ms.
  */
 function describe() {
   if (isDescribing) return;
@@ -121,7 +121,7 @@ function wake() {
   queueMicrotask(() => turn(0));
 }
 
-// ---- Files of the page: score rules, and the value function of Ultimate's level 6.
+// ---- Files loaded from the server: score rules, and the value function of Ultimate's level 6.
 
 const beside = name => new URL(name, import.meta.url);
 const assets = new Map();
@@ -161,7 +161,7 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // During `await` the program may have ceased to keep the screen awake, or another call of this function may have got a lock.
+    // During `await` the program may have stopped asking for the screen to stay on, or another call of this function may have got a lock.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }

@@ -75,7 +75,7 @@ export class Controls {
     const groups = new Map();
     for (const control of list) {
       const element = this.#shown.get(control.id) ?? this.#make(control);
-      // Most controls have not changed, and setting all attributes of every control would take most of this function's time.
+      // Skips a control that has not changed: to set all attributes of every control would take most of this function's time.
       const said = JSON.stringify(control);
       if (element.said !== said) this.#set(element, control);
       element.said = said;

@@ -37,8 +37,10 @@ export class Sound {
   /** The files of the module; errors are reported where they are awaited. */
   get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
 
-  /** Renders the events of a whole piece to a sound file. `a4` is in thousandths of a hertz. The last bar ends at frame `end`.
-   *  If `isEven` is 1, quiet passages are made louder. */
+  /**
+   * Renders the events of a whole piece to a sound file. `a4` is in thousandths of a hertz. The last bar ends at frame `end`.
+   * If `isEven` is 1, quiet passages are made louder.
+   */
   async piece(events, rules, a4, end, isEven) {
     const [bytes, pack] = await this.fetched;
     const worker = new Worker(new URL('piece.js', import.meta.url), { type: 'module' });
@@ -73,7 +75,7 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // Keeps `most` batches: the oldest, because it has the event that presses the pedal, and the newest ones.
+    // Keeps `most` batches: the first one, because it has the event that presses the pedal, and the newest ones.
     if (batches.length > most) batches.splice(1, 1);
   }
 
@@ -101,7 +103,7 @@ export class Sound {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
     this.ready ??= this.build().catch(error => this.lose(error));
-    // Without an output the browser reports no error: the context just stays suspended, so report a missing output after `PATIENCE`.
+    // Without a sound output the browser reports no error, and the context stays suspended. If it still is after `PATIENCE`, call `absent`.
     this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
     this.wake();
   }
@@ -162,8 +164,7 @@ export class Sound {
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;
-    // A suspended context may resume when a device is connected; one that the system suspended may resume when the page is shown
-    // again.
+    // Resuming can succeed once a sound device is connected or, if the system suspended the audio context, once the page is shown again.
     navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
     document.addEventListener('visibilitychange', () => this.wake());
   }

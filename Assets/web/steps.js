@@ -1,4 +1,5 @@
-// Keeps as many entries in the browser's history as the program has open pages, and the address in step with the page shown.
+// Lets the browser's Back go back in Alina: keeps one history entry for each step back that Alina allows (`level`), and shows the path of
+// Alina's current page in the address.
 
 export class Steps {
   #goBack;
@@ -27,8 +28,8 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // If the browser's history has no entry before the page, `go` does nothing and the page stays open: after a second the page updates the
-    // history and the address again.
+    // If the browser's history has no entry before Alina's first one, `go` does nothing and Alina stays open. Then `#settle` makes history
+    // and address fit Alina's current page again, after a second.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
@@ -50,7 +51,7 @@ export class Steps {
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // After a step back in the browser's history: if the program kept a page open all the same, `#settle` adds its entry again.
+    // After the user went back: if Alina has kept its current page open all the same, `#settle` adds the history entry of this page again.
     setTimeout(() => this.#settle(), 0);
   }
 }

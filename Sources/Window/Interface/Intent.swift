@@ -29,7 +29,7 @@ package enum Intent: Sendable, Hashable {
   case touchBoard
   /// Touch a cell with a second finger; in a game this has the same effect as `play`.
   case touchAlso(Cell)
-  /// Choose the minutes after which the listening mode ends by itself.
+  /// Choose the next setting of the sleep timer, such as 30 minutes, after which the listening mode ends by itself.
   case sleep
   /// Explain each musical sign (the music's answer to, for example, a threat) once more when the sign next sounds.
   case explainAgain
@@ -107,9 +107,9 @@ package enum Intent: Sendable, Hashable {
   case host
   /// Open a room: on the connected server, else on the server of the settings, else on this machine.
   case playFriend
-  /// Look for an opponent.
+  /// Ask the server for a match with any waiting player.
   case quickMatch
-  /// Play a bot instead of waiting.
+  /// Play a match with a bot, instead of waiting for a person.
   case acceptBot
   /// Register a name on the server.
   case registerName(String)

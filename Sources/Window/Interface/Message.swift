@@ -7,7 +7,7 @@ package struct Message: Sendable, Hashable, ExpressibleByStringInterpolation {
     case text(String)
     /// A phrase with values in place of its `%` signs.
     case phrase(Phrase, [Message])
-    /// A text that exists in English only, and the less precise phrase, if any, that other languages show.
+    /// A text that exists in English only. Other languages show the phrase `else`, which is less precise, or nothing if it is `nil`.
     case english(String, else: Phrase?)
   }
 

@@ -8,7 +8,7 @@ package enum MusicIntent: Sendable, Hashable {
   case turn(dial: Int, to: Int)
   /// Play an example of the music, or stop the example.
   case hear
-  /// Play games with this music.
+  /// Use this music for games from now on.
   case use
   /// Set all dials to the numbers of the shipped rules.
   case reset

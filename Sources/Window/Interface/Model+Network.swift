@@ -59,12 +59,12 @@ package struct NetworkModel: Sendable, Hashable {
   }
 
   package var phase: Phase
-  /// The reason why there is no connection, or why the server refused a request.
+  /// A message for the network page, such as the reason why the server cannot be reached or refused a request.
   package var message: Message?
-  /// This player, once known.
+  /// This player's account; `nil` before the login.
   package var you: You?
   package var matches: [Match]
-  /// Seconds for which this player has waited for an opponent.
+  /// Seconds for which this player has waited for an opponent; `nil` if the player does not wait.
   package var waited: Int?
   /// The default clock of the selected game: seconds for each side, `+`, seconds added after each move.
   package var usualClock = "60+2"
@@ -113,7 +113,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var mayRematch: Bool { rematchIn != nil }
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   package var isCalledOff = false
-  /// Seconds left for the first move of the side to move.
+  /// Seconds left for the first move of the side to move; `nil` after this move, or if more than a minute is left.
   package var firstMoveIn: Int?
   /// Seconds until the win over an absent opponent may be claimed; 0 if the player may claim it now.
   package var claimIn: Int?
@@ -127,7 +127,7 @@ package struct OnlineModel: Sendable, Hashable {
 
   package init(you: Player?) { self.you = you }
 
-  /// A copy without the running countdowns. The screen compares two such copies to find a change that a screen reader must announce.
+  /// A copy without the running countdowns. The screen compares two such copies to find the changes that a screen reader must announce.
   package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }

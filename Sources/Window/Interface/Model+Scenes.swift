@@ -29,12 +29,12 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
 
 /// A level as described on the new-game page.
 package struct LevelCard: Sendable, Hashable {
-  /// The number, from 1.
+  /// The level's number, from 1.
   package var number: Int
   package var character: String
-  /// The exact chances of a win, draw and loss in Classic against a random player, averaged over X and O.
+  /// The level's exact chances to win, draw and lose a game of Classic against a random player, averaged over both sides of the level.
   package var againstRandom: Odds
-  /// The exact chances of a win, draw and loss in Classic against a perfect player, averaged over X and O.
+  /// The level's exact chances to win, draw and lose a game of Classic against a perfect player, averaged over both sides of the level.
   package var againstPerfect: Odds
 
   package init(number: Int, character: String, againstRandom: Odds, againstPerfect: Odds) {
@@ -86,7 +86,7 @@ package struct StatisticsModel: Sendable, Hashable {
   package var asO: Tally
   /// Nine tallies of the games that the player began: one for each first cell in reading order, or in Ultimate for each first board.
   package var openings: [Tally]
-  /// The results in time order, newest last; +1 win, 0 draw, −1 loss.
+  /// The results of the player's games, newest last: +1 for a win, 0 for a draw, −1 for a loss.
   package var results: [Int]
   /// The current and the longest winning streak.
   package var streak: (now: Int, best: Int) {
@@ -99,7 +99,7 @@ package struct StatisticsModel: Sendable, Hashable {
     return (now, best)
   }
 
-  /// A tally against one opponent.
+  /// The player's wins, draws and losses against one opponent.
   package struct Opponent: Sendable, Hashable {
     package var name: String
     package var tally: Tally
@@ -128,14 +128,14 @@ package struct ReplayModel: Sendable, Hashable {
   package var scale: Scale
   /// The current time of the game's music, on the time axis of `bars`; `nil` while the music does not play.
   package var soundNow: Tick?
-  /// The estimates of an Ultimate game's positions, in the order of the moves. The search adds one estimate at a time.
+  /// In Ultimate, the estimate of the start position and of the position after each move, in order. The search adds one at a time.
   package var evaluations: [Evaluation] = []
 
   /// The estimate of a position.
   package struct Evaluation: Sendable, Hashable {
     /// The expected score, 0–1, of the side to move.
     package var share: Double
-    /// The preferred move; `nil` if the game is over.
+    /// The move that the search prefers here; `nil` if the game is over.
     package var best: Cell?
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
@@ -158,7 +158,7 @@ package struct PagesModel: Sendable, Hashable {
   package var levels: [LevelCard] = []
   /// The available opponents in the order of the new-game page; by default a person and the six levels.
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// The choices with which the page for a new game opens.
+  /// The choices that are selected when the page for a new game opens.
   package var offered = GameSetup(x: .human, o: .level(3))
   /// The names of the available score rules.
   package var scoreRules: [String] = []

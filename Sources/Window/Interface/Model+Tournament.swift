@@ -53,7 +53,7 @@ package struct TournamentModel: Sendable, Hashable {
   /// The players whom the organiser has removed; empty unless this player is the organiser.
   package var removed: [Row] = []
   package var isOrganiser = false
-  /// The id of the match that the server proposes to watch.
+  /// The id of the match that the server proposes to spectators; `nil` without a proposal.
   package var top: String?
 
   package init() {}

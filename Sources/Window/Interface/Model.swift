@@ -85,7 +85,7 @@ package struct TodayModel: Sendable, Hashable {
   /// The number of moves left to win, 0 if too many were made; `nil` if the goal is to hold a draw.
   package var moves: Int?
   package var isSolved: Bool
-  /// The number of days in a row with a solved puzzle, this day included.
+  /// The number of days in a row, up to the last solved one, whose daily puzzle the player has solved.
   package var streak: Int
 
   package init(moves: Int?, isSolved: Bool, streak: Int) {
@@ -101,7 +101,7 @@ package struct PuzzleModel: Sendable, Hashable {
   package var isSolved: Bool?
   /// The state of the three-minute run of puzzles to which this puzzle belongs, if any.
   package var sprint: Sprint?
-  /// The player's rating on puzzles.
+  /// The player's rating in solving puzzles.
   package var rating = 0
 
   package struct Sprint: Sendable, Hashable {
