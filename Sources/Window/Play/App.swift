@@ -41,7 +41,7 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  /// The error in saving the settings of which the player was last told; `nil` once the settings were saved again.
+  /// The write error that the player was last told of because the settings could not be saved; `nil` while saving succeeds.
   private var toldFault: WriteFault?
   /// Whether musical signs (such as the sign of a threat) are explained: only if games are saved. A run for a screenshot saves no games, so
   /// no explanation covers the picture.
@@ -59,7 +59,7 @@ package final class App: PlatformGame {
   /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
 
-  /// Assembles the parts. `rulesName` names the score rules that the session has; `overrides` sets settings for this run only.
+  /// Assembles the parts. `rulesName`: the name of the score rules that `session` already has. `overrides`: sets settings for this run.
   init(
     _ machine: AppEnvironment, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     seed: UInt64,
@@ -129,7 +129,7 @@ package final class App: PlatformGame {
     musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // The number of moves after the local inputs, to find whether the network or a computer opponent plays a move in this update.
+    // The number of moves after the player's inputs. A greater number below means that the network or a computer opponent has moved.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }
@@ -277,7 +277,7 @@ package final class App: PlatformGame {
       previewSince = cell == nil ? nil : now
       session.preview(cell)
     case .undo:
-      // Keep the finished game in its file: after the undo the game is saved in a new file.
+      // Undoing the last move of a finished game: keep the finished game in its file, and save the continued game in a new file.
       if session.game.isOver { files.newName() }
       session.undo()
     case .redo: session.redo()
@@ -437,7 +437,7 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // Only the page of the tournament and the board show its table. Beside the board two updates a second are enough.
+    // Only the tournament's own page and the board page show the tournament's table. On the board page two updates a second are enough.
     if screen.currentScene == .tournament || screen.currentScene == .board && now >= tournamentDue {
       tournamentDue = now + App.lookInterval
       screen.pages.linkedTournament = state.linkedTournament

@@ -24,7 +24,7 @@ package struct SoundOutput {
   /// Tells the engine whether the player can hear the output. If the window is hidden and its sound is off, the player cannot, and the
   /// engine may stop computing samples.
   package var setUnheard: (Bool) -> Void = { _ in }
-  /// Selects whether the difference between quiet and loud passages is reduced.
+  /// Selects whether quiet passages are made louder, so that they differ less from loud ones.
   package var setEven: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
@@ -33,7 +33,7 @@ package struct SoundOutput {
   /// Selects the output device; an empty name is the system's default.
   package var setDevice: (String) -> Void = { _ in }
 
-  /// Makes an output that only takes events: its functions for volume, tuning and so on do nothing.
+  /// Makes an output that only passes events to `port`: its functions for volume, tuning and so on do nothing.
   package init(_ port: SoundPort) { self.port = port }
 }
 
@@ -66,7 +66,7 @@ package struct ScoreRulesProvider {
   package var tree: (_ name: String) -> RuleTree? = { _ in nil }
   private let loadNamed: (_ name: String) throws(Refusal) -> Loaded
 
-  /// Makes a provider. `load` loads shipped rules and rule files.
+  /// Makes a provider. `load` loads shipped rules by name and a rule file by path; the provider itself loads a player's own music.
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { loadNamed = load }
 
   /// Loads shipped rules by name, a rule file by path, or a player's own music by its code (`OwnMusic.word`).
@@ -108,7 +108,7 @@ package struct Piece: Sendable {
   package var name: String
   package var record: Record
   package var rules: ScoreRules
-  /// The side of the only local person.
+  /// The side of the only local person; `nil` if no local person or two local people played.
   package var human: Player?
   /// The names that the window shows for the players of `record`. For free play, `x` is the name of free play and `o` is empty.
   package var names: (x: String, o: String)
@@ -116,7 +116,7 @@ package struct Piece: Sendable {
   package var isGrand: Bool
   /// The tuning of A4 in Hz.
   package var a4: Double
-  /// Whether the difference between quiet and loud passages is reduced.
+  /// Whether quiet passages are made louder, so that they differ less from loud ones.
   package var isEven: Bool
 
   /// The title on the score page.

@@ -49,7 +49,7 @@ final class AudioSettingsBinding {
     if session.rulesInForce.scale != tonality.scale { retune() }
   }
 
-  /// Transposes the staff, the pitches of the cells and the sympathetic strings to the tonic of the running game.
+  /// Transposes the displayed staff, the pitches of the cells and the sympathetic strings to the tonic of the running game.
   private func retune() {
     machine.sound.load(session.rulesInForce)
     tonality = Tonality(session.rulesInForce)
@@ -87,7 +87,8 @@ final class AudioSettingsBinding {
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : AudioSettingsBinding.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
-    // The score's pending events have the former voices, so discard them. The new voices begin with the next bar.
+    // The posted events that have not sounded yet are for the voices chosen before, so discard them. The new choice of voices holds from
+    // the next bar.
     if voices != .all, session.voices != voices { PiecePlayback.cut(machine.sound.port) }
     session.voices = voices
   }
@@ -147,7 +148,7 @@ extension Tonality {
 extension Settings {
   /// Stores a value that the window state asks to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
-    // Since the last reading, another window may have stored explained signs, shown rules or solved puzzles.
+    // Read the stored marks again first: another window may have stored explained signs, shown rules or solved puzzles since.
     refreshMarks()
     switch memory {
     case .server(let address): server = address
@@ -157,7 +158,8 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // Solving the missed day before the current streak joins this streak to the streak that ended before that day (`streakBefore`).
+      // The player has solved the missed day just before the current streak: add this day, and the streak that ended on the day before it
+      // (`streakBefore`, 0 without one).
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }

@@ -37,7 +37,7 @@ package final class Files {
   private let filmNews = ResultQueue<MakingNews>()
   private var isKeeping = false
   private var stopFilm: (() -> Void)?
-  /// The maximum number of games in the list.
+  /// The number of newest games that the list shows; `listOlder` raises it.
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var openLetter: (_ link: String) -> Void = { _ in }
@@ -111,7 +111,7 @@ package final class Files {
     }
   }
 
-  /// Shares the link of a path: the page's URL, then the path. A program without a page copies `#/` and the path.
+  /// Shares the link of a path: the web page's URL, then the path. A program without a web page copies `#/` and the path.
   func share(_ path: String) {
     guard let share = services.share else { return services.copy("#/\(path)", screen) }
     share(path) { [self] outcome in
@@ -149,7 +149,8 @@ package final class Files {
     (name, title, asked, isDeleted, savedTouches) = (nil, nil, nil, false, 0)
   }
 
-  /// Saves the game if it has changed since the last call, and handles the progress of exports and films. Called at each update.
+  /// Saves the running game if it has changed since the last call and `isWanted`. Marks the game as one that the next start resumes, if
+  /// `isResumable`. Also handles the progress of exports and films. Called at each update.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for news in pieceNews.takeAll() { handle(news, isFilm: false) }
     for news in filmNews.takeAll() { handle(news, isFilm: true) }
@@ -193,8 +194,8 @@ package final class Files {
     return newName("-")
   }
 
-  /// A new file name: the local time, `ending` and the first number that makes the name unused. A name is in use if another window chose it
-  /// in the same second, or after the clock was set back.
+  /// A new file name: the local time, `ending`, and the first number from 1 with which no window has used the name. A name can be used
+  /// already if another window chose it in the same second, or if the clock was set back.
   private func newName(_ ending: String) -> String {
     let start = services.timeStamp() + ending
     let names = (1...99).lazy.map { "\(start)\($0)" }
@@ -227,7 +228,7 @@ package final class Files {
     }
   }
 
-  /// Saves the table of the tournament: in the player's folder, or as the browser's download.
+  /// Saves the table of the tournament: in the player's data folder, or, on the web page, as a download.
   private func saveTable() {
     guard let table = screen.pages.tournament else { return screen.say("\(.nothingToKeep)") }
     save(table.csv, as: "tournament-\(table.code)-\(services.timeStamp()).csv")

@@ -82,7 +82,7 @@ package struct Library {
 
   /// The number of games that are listed at first, and that are added to the list on each request for older games.
   static let listStep = 500
-  /// The mark in the file names of games saved again from their review: the list has these games, statistics and learning do not.
+  /// The part of a file name that marks a copy, saved while a game was reviewed: copies are listed, but statistics and learning skip them.
   static let copyMark = "copy"
 
   private var folder: String { "\(services.dataFolder())/games" }
@@ -101,7 +101,7 @@ package struct Library {
     }
   }
 
-  /// All games played on this machine, in time order.
+  /// The saved games, oldest first, without the copies that were saved from a review.
   private func playedRecords() -> [Record] {
     names.reversed().compactMap { name in
       name.split(separator: "-").contains { $0.hasPrefix(Library.copyMark) } ? nil : record(of: name)
@@ -183,7 +183,7 @@ package struct Library {
     name == "random" ? "0" : name.hasPrefix("levels:") ? "1\(name)" : name == "perfect" ? "3" : "2\(name)"
   }
 
-  // MARK: - Learning players: they learn from the saved games at each start, so a deleted game is forgotten
+  // MARK: - Learning players: they learn anew from the saved games whenever a game begins, and so forget a deleted game
 
   /// The players of a setup. Learning players first learn from all their saved games, oldest first.
   package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {

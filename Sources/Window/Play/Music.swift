@@ -63,7 +63,7 @@ final class Music {
     end()
   }
 
-  /// Plays the mottos of the given won games, one after another. A motto is the notes of the winner's first three moves.
+  /// Plays the end of each of the given won games' music, from the motto on: the notes of the winner's first three moves.
   func play(_ mottos: [Motto]) {
     stop()
     self.mottos = mottos[...]
@@ -105,7 +105,7 @@ final class Music {
     screen.pages.replay?.soundNow = playback?.position(sound.port)
   }
 
-  /// Opens a game for review, with the music that the only local human (`human`) heard.
+  /// Opens a game for review, with its music composed by the current score rules for the only local person, who plays the side `human`.
   func review(_ record: Record, human: Player?, title: String) {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)

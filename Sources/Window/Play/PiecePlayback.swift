@@ -16,12 +16,12 @@ struct PiecePlayback {
 
   /// How far ahead events are posted.
   private static let ahead = Tick.seconds(2)
-  /// The pause before the piece.
+  /// The pause before the piece, in which the notes of the running game's score fade.
   private static let pause = Tick.milliseconds(450)
   /// The first generation of a piece; the running game's score, which counts from 1, would need years to reach this number.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at the time `from` of the piece. `number` is the number of pieces started in this run.
+  /// Starts a piece at the time `from` of the piece. `number` counts the pieces started in this run of the program, from 1.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1
@@ -30,7 +30,7 @@ struct PiecePlayback {
     self.events = events.filter {
       $0.frame >= from && $0.frame <= to && $0.kind != .cut && $0.kind != .drone && $0.kind != .preview
     }
-    // Discard the score's pending events and release its notes.
+    // Discard the pending events of the running game's score, and lift its pedal so that its notes end.
     sound.post(PiecePlayback.silence(at: now, generation: generation))
   }
 
@@ -55,7 +55,7 @@ struct PiecePlayback {
   /// Releases the piece's notes and discards its pending events.
   func stop(_ sound: SoundPort) { sound.post(PiecePlayback.silence(at: sound.now(), generation: generation + 1)) }
 
-  /// Discards the score's pending events; sounding notes continue.
+  /// Discards the pending events of the running game's score; sounding notes continue.
   static func cut(_ sound: SoundPort) {
     sound.post([ScoreEvent(frame: sound.now(), generation: firstGeneration, kind: .cut)])
   }

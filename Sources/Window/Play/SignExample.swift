@@ -18,7 +18,7 @@ struct SignExample {
   /// The most seconds that an example plays of an echo, or of the music after the end of a game.
   private static let ending = 20.0
 
-  /// Searches for a game in which the musical sign sounds; `nil` if there is none.
+  /// Searches for a game in which the musical sign sounds; `nil` if the search finds none.
   init?(of sign: MusicSign, rules: ScoreRules) {
     guard let record = SignExample.record(of: sign) else { return nil }
     switch sign {
@@ -32,8 +32,8 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // Begin one bar before the sign, so that the listener hears the change. The example of an ending (win, loss or draw) or of an
-      // awakening begins with the game's last bar.
+      // Begin one bar before the bar with the sign, so that the listener hears the change. But for an ending (win, loss or draw) or an
+      // awakening begin with the game's last bar, which has the sign.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
@@ -91,8 +91,8 @@ struct SignExample {
     return Record(game: game)
   }
 
-  /// Plays random games of Ultimate, one for each seed, until a move has the given musical sign. Gives up a game at its end and, unless a
-  /// forced reply is sought, at its first decisive move.
+  /// Plays random games of Ultimate, one for each seed, until a move has the given musical sign. Begins the next game when a game ends or,
+  /// unless the sign is that of a forced reply, when a side needs only one more board for a line (a decisive move).
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)

@@ -42,7 +42,7 @@ package final class GameSession {
   package typealias Workers = (@escaping @Sendable () -> Void) -> Void
   private let workers: Workers?
   private(set) var conductor: GameConductor
-  /// The time of the last event; the conductor requires increasing times.
+  /// The time of the last event that the conductor has handled; no later event may have an earlier time.
   var lastHandled = Tick.zero
   private var hasOpened = false
   private var startFrame: Int64 = 0
@@ -332,7 +332,7 @@ package final class GameSession {
     think()
   }
 
-  /// Lets the conductor handle events and posts the result in time for the next audio block.
+  /// Lets the conductor handle game events, and posts the composed notes in time for the next audio block.
   ///
   /// An audio block may begin while a bar is composed; the start of the bar is then in the past. Therefore a copy of the conductor composes
   /// the bar. If a block has begun meanwhile, a new copy composes the bar once more, with a later start.

@@ -70,10 +70,10 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// Simulations for a move of the highest level of Ultimate in the window; the same level makes 500 in the arena. They take a tenth of a
-  /// second, in a browser most of a second: less than the music takes for a move.
+  /// The number of simulations for a move of Ultimate's highest level in the window; in the arena this level makes 500. 200,000
+  /// simulations take 0.1 s, in a browser most of a second. That is less than the music takes for a move.
   private static let simulations = 200_000
-  /// Simulations of one step: they take about 8 ms in a browser.
+  /// The number of simulations in one step of the search, which takes about 8 ms in a browser.
   private static let simulationsOfStep = 4_000
   /// The maximum number of nodes of a search tree, 40 bytes each. A full tree gets no new nodes, and the search continues.
   private static let treeSize = 1 << 19

@@ -11,7 +11,7 @@ final class MoveSearch {
   private let answer = Answer()
   private var thought: MachinePlayer.Thought?
 
-  /// Starts the search.
+  /// Starts the search for the player's move in `game`.
   /// - Parameter workers: Runs work on another thread. If `nil`, `step` does the work.
   init(_ player: MachinePlayer, about game: Game, seed: UInt64, on workers: GameSession.Workers?) {
     // The game's seed and the ply seed the generator, so that the opponent plays the same move again after an undo.

@@ -8,7 +8,7 @@ package struct SoundPort {
   package var post: ([ScoreEvent]) -> Void
   /// Returns the batches of events that the engine has delayed since the last call, because they were posted too late.
   package var takeLate: () -> [LateBatch]
-  /// The time before its frame at which an event must be posted: two blocks of the device plus the jitter of the main loop.
+  /// How long before its frame an event must be posted to sound in time: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick
 
   package init(

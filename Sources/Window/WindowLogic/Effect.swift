@@ -27,7 +27,7 @@ package enum Effect: Sendable, Hashable {
   case syncBoard([Cell], times: [Int64])
   /// Play the sound for an opponent or server that became absent (`true`) or returned.
   case away(Bool)
-  /// Connect, with a token that the player has entered, or an empty one.
+  /// Connect to a server. `newToken`: a token that the player has entered; if it is empty, the saved login is used.
   case connect(ServerAddress, newToken: String)
   case hangUp
   /// Start a server on this machine for the local network and connect to that server.
@@ -46,7 +46,7 @@ package enum Effect: Sendable, Hashable {
   case attention
   /// Store a value for the next start.
   case remember(Memory)
-  /// Start a search for the moves on the board.
+  /// Start a search that evaluates the moves in the position on the board.
   case judge
   /// Review the game on the board.
   case review
@@ -54,10 +54,10 @@ package enum Effect: Sendable, Hashable {
   case file(Intent)
   /// Save the games of a tournament.
   case saveGames([MatchState], code: String, name: String)
-  /// Play the winners' mottos one after another. A motto is the first three notes of a winner's voice, repeated in the music after the
-  /// game.
+  /// Play the mottos of won games one after another. A motto is the notes of the winner's first three moves, which the music after the
+  /// game repeats.
   case mottos([Motto])
-  /// Handle an intent about music that is not the running game's, such as a sign to hear or a replay.
+  /// Handle an intent about other music than the running game's, such as a replay or the example of a musical sign.
   case music(Intent)
   case mute(Bool)
   /// Change the volume by some decibels, without changing the setting; 0 restores the volume of the setting.
@@ -65,8 +65,8 @@ package enum Effect: Sendable, Hashable {
   case screenshot, quit
 }
 
-/// The game that a player in one of the first three places of a tournament won last. The music after this game repeats the player's motto,
-/// the first three notes of the player's voice.
+/// A game whose winner's motto is to be played: the last game won by a player in one of the first three places of a tournament. The
+/// motto is the notes of the winner's first three moves, which the music after the game repeats.
 package struct Motto: Sendable, Hashable {
   package var place: Int
   package var state: MatchState
@@ -76,17 +76,17 @@ package struct Motto: Sendable, Hashable {
 
 /// A value that is stored for the next start.
 package enum Memory: Sendable, Hashable {
-  /// The opponent and the side of the new-game page.
+  /// The opponent and the side that the player has chosen on the new-game page.
   case opponent(GameSetup)
   /// The game for network matches.
   case game(Variant)
   /// The game whose rules were shown.
   case shownRules(Variant)
-  /// The server used last.
+  /// The address of the server used last.
   case server(String)
   /// The account's registered name, which becomes the player's name in the settings.
   case name(String)
-  /// The server of the running match; empty without one.
+  /// The address of the server of this player's unfinished match; empty if no match is unfinished.
   case matchServer(String)
   /// The daily puzzle was solved.
   case solved(day: Int)

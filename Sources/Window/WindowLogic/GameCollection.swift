@@ -13,7 +13,7 @@ struct GameCollection: Sendable {
   private var asksAt = -Double.infinity
   private var found: [MatchID: MatchState] = [:]
 
-  /// Requests sent at a time, and seconds until more are sent: 16 requests per second, of 20 that the server allows.
+  /// The number of requests sent at a time, and the seconds until more are sent: 16 requests per second. The server allows 20.
   private static let (most, interval) = (8, 0.5)
 
   init(of view: TournamentView) {

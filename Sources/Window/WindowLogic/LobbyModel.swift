@@ -105,7 +105,7 @@ struct LobbyModel: Sendable {
   /// Prevents the network page from opening after connecting, because the player does something else.
   mutating func cancelOpening() { opensPage = false }
 
-  /// Notes that a new local game takes the board.
+  /// Notes that a new local game is on the board: the network page no longer opens by itself, and the game waits for no match.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
   /// Ends the board's wait for a match: the match's first event has arrived, or the news that the match is lost.
@@ -185,7 +185,7 @@ struct LobbyModel: Sendable {
     // Request the account: its ratings and the list of blocked players.
     var effects: [Effect] = [.command(.me)]
     if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
-    // A running match opens by itself and takes precedence over the destination.
+    // A running match opens by itself; a room that was to be joined after logging in (`destination`) is then not joined.
     let hasMatch = !welcome.matches.isEmpty || context.isPlaying
     announced = context.hasMatch ? [] : Set(welcome.matches)
     holdsBoard = !announced.isEmpty
@@ -319,7 +319,7 @@ struct LobbyModel: Sendable {
   /// Notes a match that this player is about to play and whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }
 
-  /// Updates the lobby because a match was put on the board.
+  /// Notes that a match is on the board.
   mutating func matchBegan() {
     (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
     (network.message, network.phase) = (nil, .playing)

@@ -72,11 +72,12 @@ struct OnlineMatch: Sendable {
   /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropSentMove() { (sent, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. If a turn began while the connection was lost, its time limit is counted from the loss.
+  /// Updates the board to the state of the match. For a turn that began while the connection was lost, the countdown for a first move or
+  /// a rematch starts at the loss (`lostAt`).
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
-    // Include the requests for a rematch in `turn`: each request starts a new time limit.
+    // After the end, count the requests for a rematch in `turn`: each request starts a new countdown.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }

@@ -36,8 +36,8 @@ struct OnlineTournament: Sendable {
   /// Stores in how many minutes the tournament that is being made begins.
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
-  /// Stores the newest state of the tournament. Returns a message if the tournament has ended or has paused this player, or the order that
-  /// starts the tournament that this player has made.
+  /// Stores the newest state of the tournament. Returns a message if the tournament has ended or has paused this player. For a tournament
+  /// that this player has just made with a time of start, returns the order to start it then.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")

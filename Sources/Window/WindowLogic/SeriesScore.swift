@@ -9,7 +9,7 @@ struct SeriesScore: Sendable {
   /// outcome.
   private var counted: Outcome??
 
-  /// Prepares for the next game. Other players start from zero; the same players may have swapped sides.
+  /// Prepares for the next game: resets the wins unless the players stay the same, and exchanges the wins of X and O if they swap sides.
   mutating func nextGame(samePlayers: Bool, swapped: Bool = false) {
     wins = !samePlayers ? .init() : swapped ? .init(x: wins.o, o: wins.x) : wins
     counted = nil

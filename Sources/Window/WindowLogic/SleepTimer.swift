@@ -30,7 +30,7 @@ extension WindowState {
   /// The whole minutes until the listening mode ends by itself; `nil` without a timer.
   package func sleepMinutes(at now: Double) -> Int? { sleepTimer?.minutesLeft(at: now) }
 
-  /// Sets the next choice of the sleep timer.
+  /// Sets the sleep timer to the next longer choice or, after the longest, turns it off.
   mutating func chooseSleepTimer() -> [Effect] {
     guard mode == .listening else { return .refused(.notListening) }
     sleepTimer = SleepTimer.next(after: sleepTimer, at: now)

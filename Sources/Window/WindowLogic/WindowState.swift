@@ -42,7 +42,7 @@ package struct WindowState: Sendable {
     case intent(Intent)
     /// An event of the connection, with the state of the event's match right after the event.
     case network(ClientEvent, MatchView?)
-    /// Another page is open: `Board.page`.
+    /// Another page of the window is shown now: `Board.page`.
     case pageChanged
     /// The store of letters has answered.
     case letter(LetterNews)
@@ -60,7 +60,7 @@ package struct WindowState: Sendable {
     package var canUndo: Bool
     /// Whether a move taken back can be played again.
     package var canRedo: Bool
-    /// Whether the closing music still plays.
+    /// Whether the music after the end of the game still plays.
     package var isClosing: Bool
     /// The open page.
     package var page: SceneName
