@@ -25,7 +25,7 @@ function withDuration(bytes, seconds) {
   const info = bytes.subarray(start + length, start + length + size);
   const at = info.findIndex((byte, i) => byte === 0x44 && info[i + 1] === 0x89 && (info[i + 2] === 0x84 || info[i + 2] === 0x88));
   if (at >= 0) {
-    // Firefox has written the duration 0, a number of 4 or 8 bytes: write the true one over it.
+    // Firefox has written 0 as the duration, in 4 or 8 bytes: replace it by the true duration.
     const value = new DataView(bytes.buffer, info.byteOffset + at + 3);
     const [get, set] = info[at + 2] === 0x84 ? ['getFloat32', 'setFloat32'] : ['getFloat64', 'setFloat64'];
     if (!value[get](0)) value[set](0, seconds * 1000);

@@ -19,7 +19,7 @@ addEventListener('fetch', event => {
   const { request } = event, url = new URL(request.url), scope = new URL(registration.scope);
   if (request.method !== 'GET' || !url.href.startsWith(scope.href)) return;
   const path = url.pathname.slice(scope.pathname.length);
-  // Redirects an address such as `r/CODE` (a room) to the page itself, at `#/r/CODE`.
+  // Redirects an address such as `r/CODE`, the link of a room, to `#/r/CODE`, which loads the page.
   const link = request.mode === 'navigate' && path.match(/^([rwglt])\/([\w-]+(?:\/[\w-]+)?)$/);
   if (link) {
     event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));

@@ -6,7 +6,7 @@ package struct ControlModel: Sendable, Hashable {
   package var intent: Intent
   /// The shortcut key, as named on an English keyboard; empty without a shortcut.
   package var key = ""
-  /// A subtitle in a smaller line below.
+  /// A subtitle, in a smaller line below the text.
   package var subtitle: Phrase?
   /// A number that is shown after the text if positive, such as the number of new chat lines.
   package var count = 0
@@ -29,10 +29,10 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis are allowed: not against a remote person, in a puzzle or in free play.
+  /// Whether hint and analysis are allowed. They are not allowed against a remote person, in puzzles and in free play.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil && !isFree }
-  /// Whether another puzzle may begin: the puzzle on the board was answered outside of a three-minute run, or the daily puzzle's game is
-  /// over.
+  /// Whether the player may ask for another puzzle: after answering the puzzle on the board, unless the puzzle belongs to a three-minute
+  /// run, and after the end of the daily puzzle's game.
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
   }
@@ -44,7 +44,7 @@ extension BoardModel {
   }
   private var isPlayedOnline: Bool { online?.you != nil }
   private var isLive: Bool { !game.isOver && isPlayedOnline }
-  /// Whether another game may replace the game on the board; a match that this player plays must be over or disconnected first.
+  /// Whether the player may begin another game. If this player plays a match, only once the match is over or the connection is lost.
   private var mayLeave: Bool { !isLive || online?.mayLeave == true }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)

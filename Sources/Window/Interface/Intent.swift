@@ -17,7 +17,7 @@ package enum Intent: Sendable, Hashable {
   /// Play again with sides swapped.
   case rematch
   case resign
-  /// Take back the last move and the opponent's reply.
+  /// Take back the player's last move and the opponent's reply.
   case undo
   case redo
   case hint, analysis, toggleStrip
@@ -53,9 +53,9 @@ package enum Intent: Sendable, Hashable {
   case seek(Int)
   /// Start a new game from a position of the game under review.
   case playOn(VariantState)
-  /// Export the game's piece as FLAC, MIDI, MusicXML and a score page with a title.
+  /// Export the music of the game under review, or else of the game on the board, as FLAC, MIDI, MusicXML and a picture of the score.
   case keepPiece
-  /// Start or cancel making a film of the game.
+  /// `makeFilm`: start to make a film of the game under review, or else of the game on the board. `stopFilm`: cancel the film.
   case makeFilm, stopFilm
   /// Open the folder of exported pieces.
   case openPieces
@@ -115,7 +115,7 @@ package enum Intent: Sendable, Hashable {
   case registerName(String)
   case openRoom
   case joinRoom(code: String)
-  /// Join a room on the local network.
+  /// Join a room whose announcement was received on the local network.
   case joinNearby(address: String, code: String)
   case watch(id: String)
   /// Leave the match on the board; a match in progress can be left only while disconnected. Without a match, leave the room, the queue or

@@ -2,7 +2,7 @@ import TicTacToe
 
 /// An action in games that are played by links.
 package enum LetterIntent: Sendable, Hashable {
-  /// Begin a game played by links, as X, of the same kind as the game on the board.
+  /// Begin a game played by links, as X, in the variant of the game on the board.
   case begin
   /// `open`: open a letter by its link. `show`: open the stored game with this id.
   case open(String), show(UInt64)
@@ -35,7 +35,7 @@ package struct LetterModel: Sendable, Hashable {
   package var opponent: String
   /// The player's name.
   package var name = ""
-  /// The text of the player's last letter.
+  /// The text of the player's last letter; empty if the last letter is the opponent's.
   package var words = ""
   /// The text of the opponent's letter.
   package var theirWords = ""
@@ -43,7 +43,7 @@ package struct LetterModel: Sendable, Hashable {
   package var isOffering = false
   /// Whether the opponent's letter offers a draw.
   package var isOffered = false
-  /// The path of the player's last letter; empty without one.
+  /// The path of the player's last letter; empty if the last letter is the opponent's.
   package var path = ""
   /// The link of the player's last letter: the address of a page with Alina, then `#/` and `path`.
   package var address = ""

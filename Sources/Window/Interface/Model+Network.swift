@@ -10,7 +10,7 @@ package struct NetworkModel: Sendable, Hashable {
     case lobby
     /// Waiting for an opponent; `bots` is the number of bots that could play instead.
     case queued(bots: Int)
-    /// Waiting in the player's own room, which others join with its code.
+    /// Waiting in this player's room, until another player joins it with its code.
     case room(code: String)
     /// Playing or watching a match on the board.
     case playing
@@ -21,7 +21,7 @@ package struct NetworkModel: Sendable, Hashable {
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
     package var id: String
-    /// The players of the match, and the game unless it is Classic.
+    /// The names of the players, and the variant unless it is Classic.
     package var title: Message
 
     package init(id: String, title: Message) {
@@ -45,7 +45,7 @@ package struct NetworkModel: Sendable, Hashable {
   /// This player's account on the server.
   package struct You: Sendable, Hashable {
     package var name: String
-    /// The rating in each game played so far.
+    /// The ratings that the server has sent, one for each variant.
     package var ratings: [Variant: Int]
     /// Whether the name is a guest's; guests have no lasting rating.
     package var isGuest: Bool
@@ -54,7 +54,7 @@ package struct NetworkModel: Sendable, Hashable {
       (self.name, self.ratings, self.isGuest) = (name, ratings, isGuest)
     }
 
-    /// The rating in the given game; 1,500, the server's rating of a new player, before the first match in that game.
+    /// The rating in the given variant; before the first match in this variant 1,500, the rating that the server gives a new player.
     package func rating(in rules: Variant) -> Int { ratings[rules] ?? 1_500 }
   }
 
@@ -66,15 +66,15 @@ package struct NetworkModel: Sendable, Hashable {
   package var matches: [Match]
   /// Seconds for which this player has waited for an opponent; `nil` if the player does not wait.
   package var waited: Int?
-  /// The default clock of the selected game: seconds for each side, `+`, seconds added after each move.
+  /// The default clock of the selected variant: seconds for each side, `+`, seconds added after each move.
   package var usualClock = "60+2"
-  /// The default clock of a tournament of the selected game, in the form of `usualClock`.
+  /// The default clock of a tournament of the selected variant, in the form of `usualClock`.
   package var tournamentClock = "20+1"
-  /// The default length in minutes of a tournament of the selected game.
+  /// The default length in minutes of a tournament of the selected variant.
   package var tournamentMinutes = 10
-  /// Rooms of others on the local network.
+  /// The rooms that other players have opened on the local network.
   package var nearby: [Nearby] = []
-  /// The address at which others reach the server on this machine; `nil` if no server runs on this machine.
+  /// The address at which players on the local network reach the server on this machine; `nil` if no server runs on this machine.
   package var hostAddress: String?
   /// The URL of the page that the server on this machine offers to browsers on the local network.
   package var hostPage: String?

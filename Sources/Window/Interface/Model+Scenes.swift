@@ -46,7 +46,7 @@ package struct LevelCard: Sendable, Hashable {
 /// A saved game in the list.
 package struct GameEntry: Sendable, Hashable {
   package var path: String
-  /// The name that the player gave the game; empty without one.
+  /// The name that the player gave the game; empty if the player gave none.
   package var name: String
   /// Both players, as one line of text.
   package var players: String
@@ -168,7 +168,7 @@ package struct PagesModel: Sendable, Hashable {
   package var hasOlderGames = false
   /// The games played by links, the last changed game first; the `path` of an entry is the number of its game.
   package var letters: [GameEntry] = []
-  /// The statistics of each kind of game that was played.
+  /// The statistics of each variant of which the player has finished a game.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
   /// The tournament that this player follows, updated while its page or the board is shown.
@@ -182,7 +182,7 @@ package struct PagesModel: Sendable, Hashable {
   package var replay: ReplayModel?
   /// Whether films can be made.
   package var mayFilm = false
-  /// The progress in per cent of the film that is being made; `nil` without one.
+  /// The progress in per cent of the film that is being made; `nil` while no film is being made.
   package var filmPercent: Int?
 
   package init() {}

@@ -68,7 +68,7 @@ package struct TournamentModel: Sendable, Hashable {
 
 /// An action of the player about tournaments.
 package enum TournamentIntent: Sendable, Hashable {
-  /// Make a tournament of the game chosen in the settings. The page replaces empty values by the contents of its fields. `startsIn`:
+  /// Make a tournament of the variant chosen in the settings. The page replaces empty values by the contents of its fields. `startsIn`:
   /// minutes until the tournament begins; if 0, the organiser starts the tournament.
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false, startsIn: Int = 0)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.

@@ -16,7 +16,7 @@ package enum Seat: Sendable, Hashable {
   /// A remote person.
   case remote(name: String)
 
-  /// Whether this player can play `variant`. Only solved games have a perfect player, and the learning players play only Classic.
+  /// Whether this player can play `variant`. Only solved variants have a perfect player, and the learning players play only Classic.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true
@@ -47,7 +47,7 @@ package struct GameSetup: Sendable, Hashable {
   /// The side of the only person at this machine; `nil` if no person or two people play at this machine.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
 
-  /// The same players in the game `variant`. Level 3 replaces a player that cannot play this game.
+  /// The same players in a game of `variant`. Level 3 replaces a player that cannot play this variant.
   package func playing(_ variant: Variant) -> GameSetup {
     func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
     return GameSetup(x: seat(x), o: seat(o), variant: variant, clockSeconds: clockSeconds)
@@ -93,7 +93,7 @@ package struct TodayModel: Sendable, Hashable {
   }
 }
 
-/// The puzzle on the board, other than the daily one.
+/// A puzzle on the board that is not the daily puzzle.
 package struct PuzzleModel: Sendable, Hashable {
   /// The number of moves in which the player must win; `nil` if the goal is to hold a draw.
   package var moves: Int?
@@ -164,9 +164,9 @@ package struct BoardModel: Sendable, Hashable {
   package var analysis: MoveAnalysis?
   /// MENACE's beads for this position, by cell in reading order; `nil` if it is not MENACE's turn.
   package var beads: [Int]?
-  /// The wins of both players since they began to play each other; `nil` without a win.
+  /// The wins of each side's player since these two players began to play each other; `nil` before the first win.
   package var score: Numbers?
-  /// The state of the connection while an interrupted match is being resumed, else `nil`.
+  /// The state of the connection while the window reconnects to this player's unfinished match, else `nil`.
   package var resuming: Message?
   /// The goal and state of the daily puzzle; `nil` if the daily puzzle is not on the board.
   package var today: TodayModel?
@@ -198,7 +198,7 @@ package struct BoardModel: Sendable, Hashable {
   /// Whether a move in a cell is possible now.
   package func isOpen(_ cell: Cell) -> Bool { acceptsMove && !game.isOver && game.state.moves.contains(cell) }
 
-  /// Whether the board page offers a choice among the games (Classic, Infinite …).
+  /// Whether the board page lets the player choose the variant (Classic, Infinite …).
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
       && today == nil && puzzle == nil

@@ -132,7 +132,7 @@ extension String {
 }
 
 extension Variant {
-  /// The name of the game.
+  /// The variant's name.
   package var phrase: Phrase {
     switch self {
     case .classic: .classic

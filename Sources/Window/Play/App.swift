@@ -201,7 +201,7 @@ package final class App: PlatformGame {
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
 
-  /// Reconnects to the server of an interrupted match, if there is one.
+  /// Reconnects to the server of this player's unfinished match, if there is one.
   package func resumeMatch() {
     if let address = ServerAddress(screen.settings.matchServer) { connect(to: address, destination: .resume) }
   }

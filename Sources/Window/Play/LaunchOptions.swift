@@ -17,7 +17,7 @@ package struct LaunchOptions {
   package var variant: Variant?
   /// Whether games are saved in the player's folder, and learning opponents learn from the games there.
   package var keepsGames = true
-  /// Whether an interrupted game is resumed.
+  /// Whether a game that was unfinished when the program last ended is resumed.
   package var mayResume = true
   /// Sets settings that apply to this run only.
   package var overrides: (Settings) -> Void = { _ in }

@@ -48,7 +48,7 @@ extension Seat {
     }
   }
 
-  /// A player that never makes a move that loses value; only solved games have such a player.
+  /// A player that never makes a move that loses value; only solved variants have one.
   private static func perfect(at variant: Variant) -> Participant {
     switch variant {
     case .classic: .opponent(SimpleOpponent.perfect)

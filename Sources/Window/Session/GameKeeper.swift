@@ -24,9 +24,9 @@ package final class GameKeeper: Sendable {
     var isBusy = false
     var failures = 0
     var fault = WriteFault.other
-    /// The running game, the only game that the next start resumes.
+    /// The name of the running game, the only game that the next start resumes.
     var running: String?
-    /// The game that is marked as unfinished on the disk.
+    /// The name of the game that is marked as unfinished on the disk.
     var marked: String?
   }
 

@@ -21,7 +21,7 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // The next downbeat must not have the same time as the last downbeat of the silent moves.
+    // Keep the next downbeat 10 ms after the last silent one. `earliestDownbeat` cannot do this, as the frames are removed below.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)

@@ -150,7 +150,7 @@ package final class GameSession {
     game = Game(from: VariantState(startOf: variant))
   }
 
-  /// Sets other players before the session opens, for a resumed game.
+  /// Replaces the players before the session opens, by those of a resumed game.
   package func seat(_ players: Participants) {
     precondition(!hasOpened, "players change with a new game")
     participants = players

@@ -28,7 +28,7 @@ package struct GameStore: Sendable {
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
-  /// The name of a game in this folder; `nil` for other files.
+  /// The name of the game whose file has this path; `nil` if the path is not that of a game in this folder.
   package func name(of path: String) -> String? {
     guard path.hasPrefix(folder + "/"), path.hasSuffix(GameStore.suffix) else { return nil }
     return String(path.dropFirst(folder.count + 1).dropLast(GameStore.suffix.count))

@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A computer opponent for one of the games.
+/// A computer opponent for one of the variants.
 package struct MachinePlayer: Sendable {
   /// The name of the player in records.
   package let name: String
@@ -48,7 +48,7 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// A random player for any game.
+  /// A random player for any variant.
   package static let random = MachinePlayer(name: SimpleOpponent.random.name) { game, generator in
     game.state.moves.randomCell(using: &generator)
   }

@@ -78,9 +78,9 @@ package struct Motto: Sendable, Hashable {
 package enum Memory: Sendable, Hashable {
   /// The opponent and the side that the player has chosen on the new-game page.
   case opponent(GameSetup)
-  /// The game for network matches.
+  /// The variant for network matches.
   case game(Variant)
-  /// The game whose rules were shown.
+  /// A variant whose rules the player has been shown.
   case shownRules(Variant)
   /// The address of the server used last.
   case server(String)
@@ -100,7 +100,7 @@ package enum Destination: Sendable, Hashable {
   case open
   /// Seek an opponent.
   case queue
-  /// Resume the interrupted match.
+  /// Resume this player's unfinished match.
   case resume
   /// Make, follow or enter a tournament.
   case request(ClientModel.Command)

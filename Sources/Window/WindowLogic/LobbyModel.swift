@@ -52,11 +52,11 @@ struct LobbyModel: Sendable {
 
   /// The matches that the server listed at the login, without those of which an event has arrived since.
   private var announced: Set<MatchID> = []
-  /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
+  /// Whether a match is expected to replace the local game on the board: this player's unfinished match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether the interrupted match, which is on the server `matchServer`, is being resumed. If the destination is a room, the match is
-  /// resumed only if the room is on the same server.
+  /// Whether this player's unfinished match, on the server `matchServer`, is being resumed. If the player wants to join a room, the match
+  /// is resumed only if the room is on the same server.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -108,7 +108,8 @@ struct LobbyModel: Sendable {
   /// Notes that a new local game is on the board: the network page no longer opens by itself, and the game waits for no match.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
-  /// Ends the board's wait for a match: the match's first event has arrived, or the news that the match is lost.
+  /// Notes that the first event of an expected match has arrived, or the news that the match is lost. If no other match is expected, the
+  /// local game takes moves again.
   mutating func heardOf(_ m: MatchID) {
     announced.remove(m)
     if announced.isEmpty { holdsBoard = false }
@@ -208,7 +209,7 @@ struct LobbyModel: Sendable {
 
   private func terms(_ preferences: WindowState.Preferences, clock chosen: String) -> MatchTerms {
     let usual = preferences.game.usualClock
-    // The setting `60+2`, Classic's default clock, stands for the default clock of any game.
+    // The setting `60+2`, Classic's default clock, stands for the default clock of any variant.
     let isUsual = chosen == TimeControl.standard.description
     let clock = chosen == "none" ? nil : isUsual ? usual : TimeControl(chosen) ?? usual
     return MatchTerms(
@@ -230,7 +231,7 @@ struct LobbyModel: Sendable {
     return [.command(.create(terms))]
   }
 
-  /// Replaces the player's room by a room with the game and clock chosen now.
+  /// Replaces the player's room by a room with the variant and clock that are chosen now.
   mutating func reopenRoom(_ preferences: WindowState.Preferences) -> [Effect] {
     let code = code
     defer { self.code = code }

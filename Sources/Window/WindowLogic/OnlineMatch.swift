@@ -8,7 +8,7 @@ struct OnlineMatch: Sendable {
   let id: MatchID
   /// The side that this player has; `nil` for a spectator.
   let you: Player?
-  /// The players as the board names them, and the game.
+  /// The players as the board names them, and the variant.
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent the state.
   private(set) var view: MatchView?
@@ -124,7 +124,7 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Shows a move at once and sends the move to the server.
+  /// Shows a move at once and sends it to the server, unless it is not this player's turn or the board takes no move (`isAccepted`).
   mutating func play(_ cell: Cell, isAccepted: Bool) -> [Effect] {
     guard let view, view.canMove, sent == nil, isAccepted else { return .refused(.notYourTurn) }
     sent = (view.state.moves.count, cell)

@@ -23,7 +23,7 @@ extension WindowState {
 
   mutating func seek(_ intent: Intent, _ page: SceneName) -> [Effect] {
     var chosen: [Effect] = []
-    // On the network page the player has chosen the game of the match; on other pages take the game that is on the board.
+    // On the network page the player has chosen the variant of the match; on other pages take the variant that is on the board.
     if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
       preferences.game != setup.variant
     {

@@ -2,15 +2,15 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The puzzle on the board. The player marks one cell; then the rest of the answer is played, or, in a three-minute run, the next
-/// puzzle begins.
+/// The puzzle on the board. The player marks one cell. Then the window plays the rest of the solution or, in a three-minute run, begins the
+/// next puzzle.
 struct PuzzleRun: Sendable, Hashable {
   let puzzle: Puzzle
   /// Whether the player's move was the right one; `nil` before the move.
   fileprivate(set) var isSolved: Bool?
-  /// The number of moves of the answer that are on the board.
+  /// The number of the solution's moves that are on the board.
   fileprivate var shown = 0
-  /// The time, in seconds of the platform's clock, of the next move of the answer, or of the next puzzle.
+  /// The time, in seconds of the platform's clock, at which the solution's next move is played, or the next puzzle requested.
   fileprivate var nextAt = 0.0
   fileprivate var sprint: Sprint?
 
@@ -25,7 +25,7 @@ struct PuzzleRun: Sendable, Hashable {
 
   init(_ puzzle: Puzzle, _ sprint: Sprint?) { (self.puzzle, self.sprint) = (puzzle, sprint) }
 
-  /// Seconds between two moves of the answer.
+  /// Seconds between two moves of the solution.
   fileprivate static let interval = 1.2
 
   fileprivate mutating func answer(_ cell: Cell, at now: Double) {
@@ -37,7 +37,7 @@ struct PuzzleRun: Sendable, Hashable {
 
 /// A request to the store of the player's results on puzzles.
 package enum PuzzleRequest: Sendable, Hashable {
-  /// Choose a puzzle of one of these games; the store answers with the event `puzzle`.
+  /// Choose a puzzle in one of these variants; the store answers with the event `puzzle`.
   case next(Set<Variant>)
   case rate(Puzzle, isSolved: Bool)
   /// Store the result of a three-minute run, and show it with the player's best result as a message.
@@ -80,7 +80,7 @@ extension WindowState {
     }
   }
 
-  /// Requests the first puzzle of a three-minute run, of the games whose rules the player has seen.
+  /// Requests the first puzzle of a three-minute run, which has only variants whose rules the player has been shown.
   mutating func beginSprint() -> [Effect] {
     pendingSprint = PuzzleRun.Sprint(end: now + PuzzleRun.Sprint.seconds)
     return [.puzzle(.next(preferences.shownRules))]
@@ -91,7 +91,7 @@ extension WindowState {
     let run = PuzzleRun(puzzle, pendingSprint ?? puzzleRun?.sprint)
     pendingSprint = nil
     let variant = puzzle.state.variant
-    // A game of two people, so that the moves of the answer can be played for both sides.
+    // A game of two people, so that the window can play the solution's moves for both sides.
     let setup = GameSetup(x: .human, o: .human, variant: variant)
     return leaveMatch(for: true) + begin(setup, from: puzzle.state, puzzle: run) + [.show(.board)] + teach(variant)
   }
@@ -102,11 +102,11 @@ extension WindowState {
     return [.puzzle(.finish(solved: sprint.solved))]
   }
 
-  /// Plays the next move of the answer or, in a three-minute run, requests the next puzzle.
+  /// Plays the next move of the solution or, in a three-minute run, requests the next puzzle.
   mutating func showAnswer(_ board: Board) -> [Effect] {
     guard let run = puzzleRun else { return [] }
     if let sprint = run.sprint, now >= sprint.end {
-      // The three minutes are over: play the answer of the last puzzle.
+      // The three minutes are over: if the player has not answered the last puzzle, its solution is played.
       if run.isSolved == nil { local.puzzle?.isSolved = false }
       return endSprint()
     }
@@ -116,7 +116,7 @@ extension WindowState {
       return [.puzzle(.next(preferences.shownRules))]
     }
     local.puzzle?.nextAt = now + PuzzleRun.interval
-    // Take back a wrong move before the answer is played.
+    // Take back the player's wrong move before the solution is played.
     if board.game.cells.count > run.shown { return [.undo] }
     guard run.shown < run.puzzle.answer.count else { return [] }
     local.puzzle?.shown += 1

@@ -19,7 +19,7 @@ extension WindowState {
   /// The code in the link that was opened, until the server has sent the tournament.
   package var linkedTournament: String { tournament.linkedCode }
 
-  /// The default clock and length in minutes of a tournament of the selected game.
+  /// The default clock and length in minutes of a tournament of the selected variant.
   package var usualTournament: (clock: String, minutes: Int) {
     (preferences.game.tournamentClock.description, preferences.game.tournamentMinutes)
   }

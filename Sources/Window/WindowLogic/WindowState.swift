@@ -76,9 +76,9 @@ package struct WindowState: Sendable {
 
   /// The player's settings that `WindowState` reads.
   package struct Preferences: Sendable, Hashable {
-    /// The player's name; empty without one.
+    /// The player's name in the settings; empty if the player has entered none.
     package var name = ""
-    /// The game for network matches: the game chosen last.
+    /// The variant for network matches: the variant chosen last.
     package var game = Variant.classic
     /// The clock for matches with strangers, as spelled in the settings.
     package var clock = "60+2"
@@ -97,7 +97,7 @@ package struct WindowState: Sendable {
     package var date = ""
     /// The day of the last solved daily puzzle, in days since 1970.
     package var solvedDay = 0
-    /// The games whose rules were shown; Classic always counts as one of them.
+    /// The variants whose rules the player has been shown; always includes Classic.
     package var shownRules: Set<Variant> = [.classic]
 
     package init() {}
@@ -147,7 +147,7 @@ package struct WindowState: Sendable {
   /// Whether this player is in an unfinished match.
   package var isPlaying: Bool { onlineMatch?.isPlaying == true }
 
-  /// Whether this player is in an unfinished match and connected, so that no other game may begin.
+  /// Whether this player is in an unfinished match and connected. Until the match is over, no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
   /// The match for the board page. `seconds` is the time as given to `step`, `milliseconds` the time by `MatchClient.now`.
@@ -155,7 +155,7 @@ package struct WindowState: Sendable {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }
 
-  /// The state of the connection while an interrupted match is being resumed, else `nil`.
+  /// The state of the connection while the window reconnects to this player's unfinished match, else `nil`.
   package var resuming: Message? {
     lobby.isResuming(preferences.matchServer) ? network.message ?? "\(.connecting)" : nil
   }
@@ -166,7 +166,7 @@ package struct WindowState: Sendable {
   /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
   package func waited(at seconds: Double) -> Int? { lobby.waited(at: seconds) }
 
-  /// The default clock of the selected game.
+  /// The default clock of the selected variant.
   package var usualClock: String { preferences.game.usualClock.description }
 
   /// The path in the web page's address: of a tournament, a watched match, a letter or a room; else empty.
@@ -315,7 +315,7 @@ package struct WindowState: Sendable {
     return [local.begin(next, from: start, daily: daily, puzzle: puzzle, isHome: isHome)]
   }
 
-  /// Shows the rules of a game chosen for the first time.
+  /// Shows the rules of a variant that the player chooses for the first time.
   func teach(_ variant: Variant) -> [Effect] {
     preferences.shownRules.contains(variant) ? [] : [.remember(.shownRules(variant)), .show(.rules)]
   }
