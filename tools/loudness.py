@@ -4,9 +4,9 @@
 Run: python3 tools/loudness.py ALINA_SCORE [--games 40] [--rules score,morning,night] [--pianos modal,grand] [--game classic]
      [--median 4] [--settings even,concert]
 
-Needs ffmpeg. Prints a line for each rule file, piano and loudness setting. Exits 1 unless each has -20 ± 2 LUFS,
-a true peak of at most -1 dBTP and a range of at most 12 LU (concert: 20 LU), and the pianos differ by at most 1 LU. Forty games are an
-hour and a half of sound and take some minutes.
+--median is the players' median thinking time in seconds. Needs ffmpeg. Prints a line for each rule file, piano and loudness setting.
+Exits 1 unless each has -20 ± 2 LUFS, a true peak of at most -1 dBTP and a range of at most 12 LU (concert: 20 LU), and the pianos differ
+by at most 1 LU. Forty games are an hour and a half of sound; to render and measure them takes some minutes.
 """
 
 import argparse

@@ -27,7 +27,7 @@ function withText(text, call) {
 // ---- Crashes: after a trap (a fatal error in WebAssembly) the program is never called again, as its memory may be corrupt.
 
 let [hasStarted, hasTrapped] = [false, false];
-/** The message and the button's label after a trap; the program replaces them by the player's language. */
+/** The message and the button's label after a trap; the program replaces them by texts in the player's language. */
 let lastWords = ['Alina has stopped because of an error. Reload the page: your games are kept.', 'Reload'];
 
 /** The exports of the program, wrapped so that after an exception all of them return 0 without effect. */

@@ -15,16 +15,16 @@ export class Steps {
     addEventListener('popstate', () => this.#moved());
   }
 
-  /** The depth of the current entry of the history. */
+  /** The number of steps from Alina's first history entry to the current one. */
   get #at() { return history.state?.level ?? 0; }
 
-  /** Shows a path in the address, at a depth of `level` steps after the page's first entry. */
+  /** Shows a path in the address, in the history entry that is `level` steps after Alina's first entry. */
   show(level, path) {
     [this.#level, this.#path] = [level, path];
     this.#settle();
   }
 
-  /** Leaves the page: goes back to the entry before the page's first one. */
+  /** Leaves Alina: goes back to the history entry before Alina's first one. */
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);

@@ -1,6 +1,7 @@
 """The distance between two sounds: mean absolute difference of mel spectrograms in dB.
 
-48 bands from 30 Hz to 16 kHz, frames of 4,096 every 1,024, six seconds, floor 60 dB under the louder sound's maximum.
+48 bands from 30 Hz to 16 kHz, in windows of 4,096 samples that begin every 1,024 samples of the first six seconds. Levels more than 60 dB
+below the louder sound's maximum count as 60 dB below it.
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ WINDOW = np.hanning(SIZE + 1)[:-1]
 
 
 def spectrogram(x, seconds=6.0):
-    """Mel power of (frames, 2) sound, channels averaged in power."""
+    """The power in each mel band of each window of a sound (frames, 2), averaged over both channels."""
     n = int(seconds * RATE)
     x = np.vstack([x, np.zeros((max(0, n + SIZE - len(x)), 2))])[: n + SIZE]
     starts = np.arange(0, n, HOP)
@@ -36,7 +37,7 @@ def spectrogram(x, seconds=6.0):
 
 
 def distance(a, b):
-    """Mean |dB difference| over all bands and frames."""
+    """The absolute difference in dB between two sounds, averaged over all bands and windows."""
     pa, pb = spectrogram(a), spectrogram(b)
     top = max(pa.max(), pb.max())
     da = np.maximum(10 * np.log10(pa / top + 1e-30), -60)

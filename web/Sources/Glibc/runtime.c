@@ -14,7 +14,7 @@ const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
 int getentropy(void *, size_t);
 
 // The source of Swift's `SystemRandomNumberGenerator` and of the seeds of sets and dictionaries: the browser's secure generator. The sound
-// module has none, and needs no chance: there the bytes are the same in each run.
+// module cannot call this generator and uses no random numbers: there the bytes are the same in each run.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   // `getentropy` gives at most 256 bytes.

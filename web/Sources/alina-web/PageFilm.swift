@@ -10,7 +10,7 @@ final class PageFilm {
   private let name: String
   private let told: (MakingNews) -> Void
 
-  /// Sends the events of the music to the page's script, which starts to record.
+  /// Sends the events of the film's music to the page's script, which starts to record.
   init(_ piece: Piece, shape: FilmShape, told: @escaping (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
@@ -21,7 +21,7 @@ final class PageFilm {
     music.events.withUnsafeBytes { _ = Page.write("film/" + words.joined(separator: "\t"), Array($0)) }
   }
 
-  /// Draws the picture at a time in seconds.
+  /// Draws the film's picture at the time `now`, in seconds from the film's start.
   func draw(at now: Double) {
     _ = stage.draw(into: surface, isNew: isNew, at: now)
     surface.flush()

@@ -247,7 +247,7 @@ package func alinaText(_ kind: Int32) {
   }
 }
 
-/// Delivers the answer to a request.
+/// Passes the script's answer in the buffer to the request with this number.
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
@@ -267,7 +267,7 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
   }
 }
 
-/// Draws a film's picture at a time in seconds.
+/// Draws a film's picture at a time in seconds from the film's start.
 @_expose(wasm, "film") @_cdecl("alinaFilm")
 package func alinaFilm(_ seconds: Double) { film?.draw(at: seconds) }
 
@@ -297,7 +297,7 @@ extension ServerAddress {
 }
 
 extension ScoreRulesProvider {
-  /// The rules shipped with the page.
+  /// The score rules shipped with the page.
   static var page: ScoreRulesProvider {
     var pack: RulePack?
     do throws(RuleErrors) {

@@ -45,8 +45,8 @@ enum Page {
     String(decoding: ask(what, words) ?? [], as: UTF8.self)
   }
 
-  /// Whether the browser reports `word`: `dark`, `contrast` or `still` (no motion) if the user prefers it, `finger` if the user points
-  /// with a finger, `films` if the browser can record films.
+  /// Whether the browser reports `word`: `dark`, `contrast` or `still` if the user prefers dark colours, high contrast or no motion,
+  /// `finger` if the user points with a finger, `films` if the browser can record films.
   static func prefers(_ word: Substring) -> Bool { text(.preferences).split(separator: " ").contains(word) }
 
   @discardableResult

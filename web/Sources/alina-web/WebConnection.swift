@@ -12,7 +12,7 @@ final class WebConnection {
   private var isWanted = true
   private var tries = 0
   private var problem: ConnectionProblem?
-  /// The times of the next try and of the server's last message (`heard`), on the clock `milliseconds`.
+  /// The times of the next try to connect and of the server's last message (`heard`), by the clock `milliseconds`.
   private var retryAt: Int64?
   private var heard: Int64 = 0
 
