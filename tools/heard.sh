@@ -5,7 +5,7 @@ set -eu
 score=$1
 docs=$(cd "$(dirname "$0")/../docs" && pwd)
 
-# part FILE RULES FROM TO OPTION…: renders a part of $game (in seconds) as FILE.png and FILE.ogg, with ffmpeg's encoder options.
+# part FILE RULES FROM TO OPTION…: renders $game from second FROM to second TO as FILE.png and FILE.ogg; OPTION… is for ffmpeg's encoder.
 part() {
   file=$1 rules=$2 from=$3 to=$4
   shift 4

@@ -124,7 +124,7 @@ def serve(path):
     size = SIDES[agent.rules]
     name = "tictactoe" if agent.rules == "classic" else agent.rules
     start, moves, prefix = "", [], ""
-    # One game in the arena, which tells the legal moves of each position.
+    # One game in the arena, which lists the legal moves of each position.
     batch = Batch(1, agent.rules, "random")
     for line in sys.stdin:
         words = line.split()

@@ -173,7 +173,7 @@ def train(rules, minutes):
 
 
 def play(network, rules, level, count=200):
-    """Games against a level, half of them as O, each from an opening of two random plies: won, drawn, lost."""
+    """Plays games against a level, half of them as O, each from an opening of two random plies. Returns how many it won, drew and lost."""
     generator, cells = np.random.default_rng(2), SIDES[rules] ** 2
     sides = np.where(np.arange(count) % 2 == 0, 1, 2)
     with Batch(count, rules, f"levels:{level}", seed=2) as batch:

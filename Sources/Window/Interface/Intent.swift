@@ -11,7 +11,7 @@ package enum Intent: Sendable, Hashable {
 
   // The board
   case play(Cell)
-  /// Preview the tone of a cell under pointer or focus; `nil` ends the preview.
+  /// Sound the preview tone of the cell that has the pointer or the focus; `nil` ends the tone.
   case preview(Cell?)
   case newGame(GameSetup)
   /// Play again with sides swapped.
@@ -53,7 +53,7 @@ package enum Intent: Sendable, Hashable {
   case seek(Int)
   /// Start a new game from a position of the game under review.
   case playOn(VariantState)
-  /// Export the music of the game under review, or else of the game on the board, as FLAC, MIDI, MusicXML and a picture of the score.
+  /// Export the music of the game under review, or else of the game on the board, as a sound file, MIDI, MusicXML and a picture of the score.
   case keepPiece
   /// `makeFilm`: start to make a film of the game under review, or else of the game on the board. `stopFilm`: cancel the film.
   case makeFilm, stopFilm
@@ -71,7 +71,7 @@ package enum Intent: Sendable, Hashable {
   case chooseGame(path: String), nameGame(path: String)
   /// `renameGame`: give a saved game a name. `playGame`: play the game's music. `shareSaved`: share the game's link.
   case renameGame(path: String, name: String), playGame(path: String), shareSaved(path: String)
-  /// `copyGame`: copy the game to the clipboard. `pasteGame`: open the game that the clipboard holds.
+  /// `copyGame`: copy the game under review, or else the game on the board, to the clipboard. `pasteGame`: open the game in the clipboard.
   case copyGame, pasteGame
   /// Copy a text to the clipboard.
   case copyText(String)
@@ -93,7 +93,7 @@ package enum Intent: Sendable, Hashable {
   case playSign(MusicSign)
   /// Play the music of the game under review, beginning with the bar of the given ply (0 is the opening); `nil` stops the music.
   case replay(fromPly: Int?)
-  /// Play the music of the game under review from the shown ply, or stop this music.
+  /// If the music of the game under review is playing, stop it, else play it from the shown ply.
   case playAll
   /// Read the score rules again.
   case reloadRules

@@ -6,7 +6,7 @@ package enum LetterIntent: Sendable, Hashable {
   case begin
   /// `open`: open a letter by its link. `show`: open the stored game with this id.
   case open(String), show(UInt64)
-  /// Turn the answer on the board into a letter and show the letter's link.
+  /// Make a letter of the player's new move on the board, and show the letter's link.
   case send
   /// `write`: set the text of the player's last letter. `sign`: set the player's name in that letter.
   case write(String), sign(String)
@@ -22,7 +22,7 @@ package struct LetterModel: Sendable, Hashable {
   package enum Step: Sendable, Hashable {
     /// The player answers the opponent's letter.
     case answer
-    /// The player sends the answer that is on the board.
+    /// The player sends the new move that is on the board.
     case send
     /// The opponent answers the player's newest letter, unless that letter ended the game.
     case wait

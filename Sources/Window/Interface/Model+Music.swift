@@ -6,7 +6,7 @@ package enum MusicIntent: Sendable, Hashable {
   case open(String)
   /// Move a dial to a position.
   case turn(dial: Int, to: Int)
-  /// Play an example of the music, or stop the example.
+  /// Play an example of the music or, if the example is playing, stop it.
   case hear
   /// Use this music for games from now on.
   case use
@@ -22,7 +22,8 @@ package struct DialModel: Sendable, Hashable {
   package var position: Int
   /// The position at the upper end of the dial.
   package var most: Int
-  /// The number at each position, as a rule file spells it. A shipped number between two positions is shown at the nearer position.
+  /// For each position the number that the dial sets there, as a rule file spells it. If the number in the shipped rules lies between two
+  /// positions, it is shown at the nearer one.
   package var texts: [String]
 
   package init(_ caption: Phrase, position: Int, texts: [String]) {

@@ -86,7 +86,7 @@ package struct NetworkModel: Sendable, Hashable {
 
 /// The state of a network match, for the board page.
 package struct OnlineModel: Sendable, Hashable {
-  /// The state of a proposal that both sides must agree to.
+  /// Which side, if any, has proposed a draw or a rematch, to which the other side must agree.
   package enum Proposal: Sendable, Hashable {
     case nobody, mine, theirs
   }
@@ -115,7 +115,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var isCalledOff = false
   /// Seconds left for the first move of the side to move; `nil` after this move, or if more than a minute is left.
   package var firstMoveIn: Int?
-  /// Seconds until the win over an absent opponent may be claimed; 0 if the player may claim it now.
+  /// Seconds until the player may claim the win over an absent opponent; 0 if the player may claim it now, `nil` if the opponent is here.
   package var claimIn: Int?
   /// This player's rating before and after the match, if it changed.
   package var rating: (before: Int, after: Int)? {

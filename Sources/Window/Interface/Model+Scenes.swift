@@ -140,8 +140,8 @@ package struct ReplayModel: Sendable, Hashable {
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The expected score (0–1) that the side to move here loses by the move to `next`. There the opponent is to move, so this side is left
-    /// with `1 - next.share`.
+    /// The expected score (0–1) that the side to move in this position loses by the move to the position `next`. In `next` the opponent is
+    /// to move, so the side that has moved can expect `1 - next.share`.
     package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 
@@ -166,7 +166,7 @@ package struct PagesModel: Sendable, Hashable {
   package var games: [GameEntry] = []
   /// Whether there are older games that `games` does not list.
   package var hasOlderGames = false
-  /// The games played by links, the last changed game first; the `path` of an entry is the number of its game.
+  /// The games played by links, the most recently changed game first; the `path` of an entry is the number of its game.
   package var letters: [GameEntry] = []
   /// The statistics of each variant of which the player has finished a game.
   package var statistics: [Variant: StatisticsModel] = [:]

@@ -82,7 +82,7 @@ package struct Tonality: Sendable, Hashable {
 
 /// The goal and state of the daily puzzle.
 package struct TodayModel: Sendable, Hashable {
-  /// The number of moves left to win, 0 if too many were made; `nil` if the goal is to hold a draw.
+  /// The number of moves that the player has left to win, 0 if all are used up; `nil` if the goal is to hold a draw.
   package var moves: Int?
   package var isSolved: Bool
   /// The number of days in a row, up to the last solved one, whose daily puzzle the player has solved.
@@ -117,7 +117,7 @@ package struct PuzzleModel: Sendable, Hashable {
   package init(isSolved: Bool?) { self.isSolved = isSolved }
 }
 
-/// The result of the daily puzzle, to be shared as text and picture: position and goal without the solution.
+/// The result of the daily puzzle, to be shared as text and picture. It shows the position and the goal, but not the solution.
 package struct DayCard: Sendable, Hashable {
   package let date, title, goal, result: String
   package let state: VariantState
@@ -170,11 +170,11 @@ package struct BoardModel: Sendable, Hashable {
   package var resuming: Message?
   /// The goal and state of the daily puzzle; `nil` if the daily puzzle is not on the board.
   package var today: TodayModel?
-  /// The puzzle on the board; `nil` for the daily puzzle and without a puzzle.
+  /// The puzzle on the board; `nil` if the board shows the daily puzzle or no puzzle.
   package var puzzle: PuzzleModel?
   /// The network match, if the board shows one.
   package var online: OnlineModel?
-  /// The player's row in the tournament in which this player takes part.
+  /// This player's row in the table of a tournament; `nil` if this player takes part in none.
   package var tournament: TournamentModel.Standing?
   /// The game played by links, if the board shows one.
   package var letter: LetterModel?

@@ -3,7 +3,7 @@ import TicTacToe
 /// The evaluation of a position's moves, exact or estimated, for the side to move.
 package struct MoveAnalysis: Sendable, Hashable {
   package enum Evaluation: Sendable, Hashable {
-    /// An exact value, from a table or from a search that proved the value. Only a table gives the plies to the end.
+    /// An exact value, from a table or from a search that proved the value. Only a table gives the number of plies to the end of the game.
     case exact(Value, plies: Int?)
     /// An estimate of the score (loss 0, draw 1/2, win 1) that the side to move can expect.
     case estimated(Double)

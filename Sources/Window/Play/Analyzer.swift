@@ -39,7 +39,8 @@ final class Analyzer {
   /// Whether a search is in progress.
   var isThinking: Bool { thought != nil }
 
-  /// Stores the result of a finished search and starts the next search.
+  /// Stores the result of a finished search. Starts the next one: of the position that the player asked for, or else of the first position
+  /// under review that has no estimate.
   func carryOn() {
     if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil

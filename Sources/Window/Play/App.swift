@@ -56,7 +56,7 @@ package final class App: PlatformGame {
   /// The longest time between two updates in seconds while music other than the running game's plays, a search runs, or an example is about
   /// to begin because a dial was turned.
   private static let interludeInterval = 0.05
-  /// Seconds of hovering after which the tone of a preview ends.
+  /// Seconds after which the preview tone of a cell ends, even if the pointer stays on the cell.
   private static let previewSeconds = 4.0
 
   /// Assembles the parts. `rulesName`: the name of the score rules that `session` already has. `overrides`: sets settings for this run.
@@ -354,7 +354,7 @@ package final class App: PlatformGame {
     connection = machine.connect(address, name.isEmpty ? nil : name, token.isEmpty ? nil : token)
   }
 
-  /// Ends the preview tone of a long hover, which would disturb the music.
+  /// Ends a preview tone after `previewSeconds`: a longer tone would disturb the music.
   private func endLongPreview(at now: Double) {
     guard let since = previewSince, now - since > App.previewSeconds else { return }
     previewSince = nil

@@ -48,7 +48,7 @@ package enum SoundState: Sendable, Hashable {
 
 /// The available score rules.
 package struct ScoreRulesProvider {
-  /// Valid score rules, and the reference by which records name them.
+  /// Valid score rules, and the name and hash by which records identify these rules.
   package typealias Loaded = (rules: ScoreRules, reference: Record.ScoreRules)
 
   /// The reasons why rules could not be loaded, one line each.
@@ -136,7 +136,7 @@ package enum MakingNews: Sendable, Hashable {
 package enum MakingFault: Error, Sendable, Hashable {
   case noFFmpeg
   case write(path: String, WriteFault)
-  /// Another error: the folder or the name of the piece, and the error's message in English.
+  /// Another error. `path`: the folder or the name of the piece. The second text: the error's message in English.
   case other(path: String, String)
 }
 
@@ -147,7 +147,7 @@ package struct AppEnvironment {
   package var rules: ScoreRulesProvider
   /// Reads a file of `Assets` by name.
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
-  /// Connects to a match server with the guest name and the token that the player entered.
+  /// Connects to a match server with the guest name and the token that the player entered; `nil` for a name or token not entered.
   package var connect: (ServerAddress, _ name: String?, _ newToken: String?) -> Connection
   /// The monotonic clock for matches, in milliseconds.
   package var milliseconds: () -> Int64

@@ -95,7 +95,7 @@ final class AudioSettingsBinding {
 
   /// Loads score rules. On an error, shows the error and keeps the previous rules.
   func loadRules(_ name: String, isFirst: Bool = false) {
-    // Take the file's stamp before reading it: if the file is written meanwhile, the stamp differs and the file is read again.
+    // Take the file's stamp, which each write changes, before reading the file: if the file is written meanwhile, it is read again.
     let path = machine.rules.path(name)
     rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
     // At the start the session already has the score rules named `rulesName`.

@@ -149,8 +149,8 @@ package final class Files {
     (name, title, asked, isDeleted, savedTouches) = (nil, nil, nil, false, 0)
   }
 
-  /// Saves the running game if it has changed since the last call and `isWanted`. Marks the game as one that the next start resumes, if
-  /// `isResumable`. Also handles the progress of exports and films. Called at each update.
+  /// Saves the running game if it has changed since the last call, unless games of this kind, such as puzzles, are not saved (`isWanted`).
+  /// If `isResumable`, the next start resumes the game. Also handles the progress of exports and films. Called at each update.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for news in pieceNews.takeAll() { handle(news, isFilm: false) }
     for news in filmNews.takeAll() { handle(news, isFilm: true) }
@@ -366,7 +366,7 @@ package final class Files {
     }
   }
 
-  /// The game under review, or else the game on the board, with its music.
+  /// The game under review, or else the game on the board, with its music. If the game has no move, shows a notice and returns `nil`.
   private var piece: Piece? {
     let (record, isRunning) = (shown, reviewed == nil)
     guard !record.game.cells.isEmpty || record.freePlay?.touches.isEmpty == false else {

@@ -40,8 +40,8 @@ package struct FilmStage {
     screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
   }
 
-  /// Draws the picture of the film at the time `now` in seconds, which may not decrease; returns the changed rectangles. `isNew`: whether
-  /// `bitmap` does not have the last picture, so that everything must be drawn.
+  /// Draws the picture of the film at the time `now` in seconds, which may not decrease; returns the changed rectangles. With
+  /// `isNew`, `bitmap` does not contain the previous picture, so everything is drawn.
   package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     while let next = gameEvents.first, next.moment.seconds <= now {
       gameEvents.removeFirst()

@@ -63,7 +63,7 @@ final class Music {
     end()
   }
 
-  /// Plays the end of each of the given won games' music, from the motto on: the notes of the winner's first three moves.
+  /// Plays the closing music of won games one after another, each from the winner's motto on: the notes of the winner's first three moves.
   func play(_ mottos: [Motto]) {
     stop()
     self.mottos = mottos[...]

@@ -21,7 +21,7 @@ struct PiecePlayback {
   /// The first generation of a piece; the running game's score, which counts from 1, would need years to reach this number.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at the time `from` of the piece. `number` counts the pieces started in this run of the program, from 1.
+  /// Starts a piece at the time `from` of the piece. `number`: how many pieces, with this one, the program has started since its start.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1

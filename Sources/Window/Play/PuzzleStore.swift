@@ -15,12 +15,12 @@ final class PuzzleStore {
 
   init(_ services: PlatformServices, _ screen: RootScreen, seed: UInt64) {
     (self.services, self.screen) = (services, screen)
-    // The time makes the choice different in windows that were started with the same seed.
+    // The time makes the choice of puzzles different in windows that were started with the same seed.
     let time = SHA256.hash(Array(services.timeStamp().utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     random = SplitMix64(seed: seed ^ time)
   }
 
-  /// The player's rating on puzzles, rounded.
+  /// The player's rating in solving puzzles, rounded.
   var rating: Int { Int(progress.rating.value.rounded()) }
 
   private var path: String { services.dataFolder() + "/puzzles" }

@@ -18,7 +18,7 @@ extension Seat {
     self = seat
   }
 
-  /// The spelling of `--level`; `nil` for remote people.
+  /// How the option `--level` names this player; `nil` for a remote person.
   var argument: String? {
     switch self {
     case .human: "person"

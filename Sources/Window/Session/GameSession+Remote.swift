@@ -21,7 +21,8 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // Keep the next downbeat 10 ms after the last silent one. `earliestDownbeat` cannot do this, as the frames are removed below.
+    // The next move's downbeat must be 10 ms after that of the last silent move. `earliestDownbeat` cannot see to this, because it reads
+    // the frames that are removed below.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)
@@ -47,7 +48,7 @@ extension GameSession {
     settled = known.count
   }
 
-  /// Plays the sound of a lost or restored connection of the opponent or to the server.
+  /// Plays the sound of a connection that was lost or restored: the opponent's, or this window's own to the server.
   package func connection(lost: Bool) { submit([.connection(lost: lost)]) }
 
   /// Plays the sound of a move that is not allowed now.

@@ -67,7 +67,7 @@ package final class GameSession {
   package var clocksElsewhere: ((Player) -> Int?)?
 
   /// Creates a session; silent until `open`.
-  /// - Parameter workers: `nil` in a program with one thread: then `advance` searches, at each call for less than 1/60 s.
+  /// - Parameter workers: `nil` in a program with one thread: then `advance` searches for opponents' moves, less than 1/60 s at each call.
   package init(
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
     workers: Workers?
@@ -78,7 +78,7 @@ package final class GameSession {
 
   // MARK: - State for the window
 
-  /// The score rules as loaded; a change applies from the next bar.
+  /// The score rules as loaded, not transposed; a change applies from the next bar.
   package var rules: ScoreRules {
     get { conductor.music.home }
     set { conductor.music.home = newValue }
@@ -87,7 +87,7 @@ package final class GameSession {
   /// The score rules transposed to the tonic of the running game, for staff, cells and sympathetic strings.
   package var rulesInForce: ScoreRules { conductor.music.rules }
 
-  /// The reference of the score rules in records; set it together with `rules`.
+  /// The name and hash by which records identify the score rules; set them together with `rules`.
   package var rulesReference: Record.ScoreRules?
 
   /// The bars of the running game.
@@ -196,7 +196,7 @@ package final class GameSession {
     } while !game.isOver && !undone.isEmpty && !participants[game.turn].isHuman
   }
 
-  /// Starts the preview of an empty cell; `nil` ends the preview.
+  /// Starts the preview tone of an empty cell; `nil` ends the tone.
   package func preview(_ cell: Cell?) { submit([.previewed(cell)]) }
 
   // MARK: - Time

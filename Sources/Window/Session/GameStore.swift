@@ -73,7 +73,7 @@ package struct GameStore: Sendable {
     return files.delete(path(of: name))
   }
 
-  /// Removes the marker of a game; its file stays.
+  /// Removes the marker file of a game; the file with the game stays.
   package func forgetUnfinished(_ name: String) {
     if files.read(marker(of: name)) != nil { _ = files.delete(marker(of: name)) }
     if oldName == name { _ = files.delete("\(folder)/\(GameStore.oldMarker)") }

@@ -14,7 +14,7 @@ package enum Effect: Sendable, Hashable {
   case touch(Square, Player)
   /// Play the sound of a refused action.
   case refuse
-  /// Play the tone of a cell under pointer or focus; `nil` ends the tone.
+  /// Sound the preview tone of the cell that has the pointer or the focus; `nil` ends the tone.
   case preview(Cell?)
   case undo, redo
   /// End the game without a move, for example by resignation.
@@ -44,7 +44,7 @@ package enum Effect: Sendable, Hashable {
   case puzzle(PuzzleRequest)
   /// Request attention if the window is hidden.
   case attention
-  /// Store a value for the next start.
+  /// Store a value in the settings, for the next start of the program.
   case remember(Memory)
   /// Start a search that evaluates the moves in the position on the board.
   case judge
@@ -74,7 +74,7 @@ package struct Motto: Sendable, Hashable {
   package init(place: Int, state: MatchState) { (self.place, self.state) = (place, state) }
 }
 
-/// A value that is stored for the next start.
+/// A value that is stored in the settings, for the next start of the program.
 package enum Memory: Sendable, Hashable {
   /// The opponent and the side that the player has chosen on the new-game page.
   case opponent(GameSetup)

@@ -39,7 +39,7 @@ struct LobbyModel: Sendable {
   private var openings = (count: 0, dropsLast: false)
   /// Whether the network page opens when the connection is made; the player's next action prevents this.
   private var opensPage = false
-  /// The phase, `queued` or `room`, that the loss of the connection interrupted; `nil` for other phases.
+  /// The phase in which the connection was lost, if the player was waiting in the queue (`queued`) or in a room (`room`), else `nil`.
   private var waitedIn: NetworkModel.Phase?
   private var listedAt = -Double.infinity
   /// The time, in seconds of the platform's clock, at which the player began to wait for an opponent; `nil` if the player does not wait.

@@ -13,7 +13,7 @@ struct LocalGame: Sendable {
   /// Whether the board is in free play: each touch of a cell sounds, without a game.
   private(set) var isFree = false
   private var daily: DailyBoard?
-  /// A puzzle other than the daily one.
+  /// The puzzle on the board; `nil` if the board shows the daily puzzle or no puzzle.
   var puzzle: PuzzleRun?
   private var gamesHeard = 0
   private var silentSince: Double?
@@ -31,7 +31,8 @@ struct LocalGame: Sendable {
     next == setup && !isListening && !isFree && today == nil && puzzle == nil
   }
 
-  /// Begins a game from its start or from a position. With `isHome` its players become `home`.
+  /// Begins a game from its start or from a position. With `isHome`, a game of these players also begins after a match or the listening
+  /// mode.
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
     isHome: Bool = false

@@ -16,7 +16,7 @@ extension ConnectionProblem {
 }
 
 extension ClientFailure {
-  /// The reason for a permanent failure, and its remedy.
+  /// The reason why the connection failed permanently, and what the player can do.
   var message: Message {
     switch self {
     case .version(let theirs):

@@ -22,8 +22,8 @@ struct OnlineMatch: Sendable {
   private var isAway = false
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   private var isCalledOff = false
-  /// The current turn, and the time, in seconds of the platform's clock, at which this window first saw it. After the end `ply` is negative
-  /// and changes with each request for a rematch.
+  /// The ply of the current turn, and the time, in seconds of the platform's clock, at which this window first saw the turn. After the end
+  /// of the match `ply` is negative and changes with each request for a rematch.
   private var turnSince: (ply: Int, at: Double)
 
   /// Seconds after the end of a match, or after one side has asked for a rematch, in which the server accepts a rematch.

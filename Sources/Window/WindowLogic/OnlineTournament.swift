@@ -21,8 +21,8 @@ struct OnlineTournament: Sendable {
   private var startsIn = 0
   /// The games that are being collected to be saved.
   private var collection: GameCollection?
-  /// The last wins of the first three players: the requested games (`awaited`), and the games that have arrived (`found`); `nil` until
-  /// these games were requested.
+  /// The last games won by the players in the first three places: those that were requested (`awaited`), and those that have arrived
+  /// (`found`). `nil` until the games were requested.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
   /// Seconds between the end of a game and the request for the next game.
@@ -109,7 +109,7 @@ struct OnlineTournament: Sendable {
     return isPassing
   }
 
-  /// Requests once, after the end of the tournament, the games that the first three players won last.
+  /// Requests once, after the end of the tournament, the last game won by each of the players in the first three places.
   mutating func askForMottos() -> [Effect] {
     guard mottos == nil, let notice = view?.notice, notice.phase == .over else { return [] }
     let wins = notice.winners.enumerated().compactMap { index, winner in winner.won.map { (place: index + 1, m: $0) } }
@@ -117,8 +117,8 @@ struct OnlineTournament: Sendable {
     return wins.map { .command(.watch($0.m, code: nil)) }
   }
 
-  /// Stores a finished game. For the mottos the window awaits the last won game of each of the first three players. After the last of these
-  /// games has arrived, plays the mottos, that of the first place last.
+  /// Stores a finished game. For the mottos the window awaits the last game won by each of the players in the first three places. After all
+  /// these games have arrived, plays the mottos, that of the first place last.
   mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
     let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
     if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {

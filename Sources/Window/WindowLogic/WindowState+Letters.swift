@@ -10,10 +10,10 @@ package struct LetterGame: Sendable, Hashable {
   package internal(set) var letter: Letter {
     didSet { link = letter.link }
   }
-  /// The link of `letter`, which takes milliseconds to make.
+  /// The link of `letter`, kept because making a link takes milliseconds.
   package private(set) var link: String
   package let you: Player
-  /// The answer on the board that the player has not sent yet.
+  /// The letter with the player's new move on the board, until the player sends the letter.
   package internal(set) var draft: Letter?
   /// A letter that was not accepted because its moves contradict those of `letter`.
   var other: Letter?
@@ -147,7 +147,7 @@ extension WindowState {
     return []
   }
 
-  /// Updates the board to `cells`; in the music the moves follow one another at a fixed interval.
+  /// Updates the board to `cells`. As a letter has no times, the music is composed as if the moves had been made at a fixed interval.
   private func follow(_ cells: [Cell]) -> Effect {
     .syncBoard(cells, times: cells.indices.map { Int64($0) * Letter.pause })
   }
@@ -210,7 +210,7 @@ extension WindowState {
   mutating func hear(_ news: LetterNews) -> [Effect] {
     switch news {
     case .game(let entry, let known):
-      // If the letter on the board is opened again, keep the answer that is on the board.
+      // If the letter on the board is opened again, keep the player's new move, which may be on the board already.
       if let game = self.letter, game.letter == entry.letter, game.other == nil { return [.show(.board)] }
       let invites = entry.letter.game.cells.isEmpty && entry.letter.sender == entry.you
       return leaveMatch(for: true) + show(entry, known: known) + said(in: entry) + (invites ? [.show(.letter)] : [])

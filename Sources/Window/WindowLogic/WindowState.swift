@@ -110,7 +110,7 @@ package struct WindowState: Sendable {
   /// The game played by links on the board, if there is one.
   var letter: LetterGame?
   var sleepTimer: SleepTimer?
-  /// The three-minute run whose first puzzle has been requested.
+  /// The three-minute run that begins when the requested first puzzle arrives; `nil` at other times.
   var pendingSprint: PuzzleRun.Sprint?
   var lobby = LobbyModel()
   var tournament = OnlineTournament()
@@ -239,7 +239,7 @@ package struct WindowState: Sendable {
     case .show(let page): return [.show(page)]
     case .play(let cell): return play(cell, as: .x, board)
     case .touchAlso(let cell): return play(cell, as: .o, board)
-    // In free play only touches sound.
+    // In free play touches sound, but previews do not.
     case .preview(let cell): return [.preview(mode == .free ? nil : cell)]
     case .newGame(let setup):
       return leaveMatch(for: true) + begin(setup, isHome: true) + [.remember(.opponent(setup)), .show(.board)]
@@ -249,8 +249,8 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // Convert the state to its notation and back, as saving and reading a record does: this drops how often a position of Infinite
-      // occurred before.
+      // Convert the state to its notation and back, as saving and reading a record does. In Infinite this drops the counts of how often
+      // each position has occurred.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
