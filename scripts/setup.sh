@@ -26,7 +26,7 @@ is_there() {
   esac
 }
 
-# missing STAGE…: prints "package probe" for each line of scripts/packages that belongs to a stage and whose package is missing.
+# missing STAGE…: for each line of scripts/packages that belongs to a stage and whose package is missing, prints the package and the probe.
 missing() {
   local stage package probe
   while read -r stage package probe; do

@@ -69,7 +69,7 @@ function trapped(error) {
   button.focus();
 }
 
-// ---- Turns: the program runs only when an event arrives, and at the times that `alina.turn` has returned.
+// ---- Turns: the program runs only when an event arrives, and after the number of seconds that `alina.turn` has returned.
 
 let [timer, frame, isAsked] = [0, 0, false];
 /** A timer in a worker, as browsers slow down the timers of hidden pages. */
@@ -100,7 +100,7 @@ function turn(draws) {
 let [isDescribing, describesAt] = [false, 0];
 /**
  * Updates the HTML elements behind the picture, after the frame has been drawn, so that the frame is not late. After an update the next one
- * waits nine times as long as the update took, so that updates take at most about a tenth of a slow device's time; but at most 250 ms.
+ * waits nine times as long as the update took, at most 250 ms. So a slow device spends about a tenth of its time on updates.
  */
 function describe() {
   if (isDescribing) return;
@@ -161,7 +161,7 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // During `await` the program may have stopped asking for the screen to stay on, or another call of this function may have got a lock.
+    // During `await` the program may have stopped asking for the screen to stay on, or another call of this function may have got a wake lock.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }
@@ -394,7 +394,7 @@ function listen() {
 
   addEventListener('keydown', event => {
     sound.start();
-    // The text field handles keys that an input method composes. The browser handles keys with the meta key.
+    // Do not pass on keys of an input method, whose text comes from the text field, and keys with the meta key, which the browser handles.
     if (event.isComposing || event.key === 'Process' || event.metaKey || hasTrapped) return;
     const isControl = event.ctrlKey && !event.altKey;
     const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;

@@ -60,7 +60,7 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     const output = new MediaStreamAudioDestinationNode(context);
     source.connect(output);
     draw(0);
-    // Without a sound output the promise of `resume()` stays pending. After `PATIENCE` a silent film is recorded.
+    // Without a sound output the promise of `resume()` stays pending. After `PATIENCE` ms a film without sound is recorded instead.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
     // For a silent film, removes the audio codec from the type: with a codec Firefox waits for sound for ever.

@@ -103,7 +103,7 @@ export class Sound {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
     this.ready ??= this.build().catch(error => this.lose(error));
-    // Without a sound output the browser reports no error, and the context stays suspended. If it still is after `PATIENCE`, call `absent`.
+    // Without a sound output the browser reports no error, and the context stays suspended. If it still is after `PATIENCE` ms, calls `absent`.
     this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
     this.wake();
   }

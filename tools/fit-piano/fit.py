@@ -192,7 +192,7 @@ def modes(note, noise=True):
 
 
 def band_power(x, f, frames):
-    """The power of a third of an octave about f in four consecutive pieces of `frames` frames."""
+    """The mean power of x from f / 1.17 to 1.17 f, in each of the first four pieces of `frames` frames."""
     result = []
     for k in range(4):
         piece = x[k * frames : (k + 1) * frames]

@@ -46,7 +46,7 @@ struct GameCollection: Sendable {
     return true
   }
 
-  /// Notes that a request was answered with `rows`. If `more` is set, the player in these rows has older games: requests them too.
+  /// Handles the answer to a request, `rows`. If `more` is set, the player in these rows has older games: requests them too.
   mutating func answered(_ rows: [JSONObject], more: Int64?) {
     unanswered -= 1
     guard let more, let number = rows.first?["n"]?.int else { return }

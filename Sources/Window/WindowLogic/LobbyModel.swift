@@ -79,7 +79,7 @@ struct LobbyModel: Sendable {
     return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
   }
 
-  /// Notes when the wait for an opponent began or that it ended; call after each step.
+  /// Stores the time at which the wait for an opponent began, or `nil` once the wait has ended; call after each step.
   mutating func countWait(at now: Double) {
     if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
   }
@@ -105,11 +105,11 @@ struct LobbyModel: Sendable {
   /// Prevents the network page from opening after connecting, because the player does something else.
   mutating func cancelOpening() { opensPage = false }
 
-  /// Notes that a new local game is on the board: the network page no longer opens by itself, and the game waits for no match.
+  /// Call when a new local game begins: the network page then no longer opens by itself, and the game does not wait for a match.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
-  /// Notes that the first event of an expected match has arrived, or the news that the match is lost. If no other match is expected, the
-  /// local game takes moves again.
+  /// Call when an event of a match has arrived, or the news that the match is lost. Once no other match is expected, the local
+  /// game takes moves again.
   mutating func heardOf(_ m: MatchID) {
     announced.remove(m)
     if announced.isEmpty { holdsBoard = false }
@@ -317,16 +317,16 @@ struct LobbyModel: Sendable {
     return tell(reason, in: context)
   }
 
-  /// Notes a match that this player is about to play and whose players are not known yet.
+  /// Stores the id of a match that this player is about to play and whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }
 
-  /// Notes that a match is on the board.
+  /// Call when a match is put on the board: the player no longer waits for a match, and the network page does not open by itself.
   mutating func matchBegan() {
     (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
     (network.message, network.phase) = (nil, .playing)
   }
 
-  /// Notes that the board has caught up with the match after a lost connection.
+  /// Call when the board has the current state of the match again after a lost connection.
   mutating func matchFollowed() { if connection == .online { lostAt = nil } }
 
   /// Returns to the lobby because the match was removed from the board.
