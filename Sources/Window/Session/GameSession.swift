@@ -201,7 +201,7 @@ package final class GameSession {
 
   // MARK: - Time
 
-  /// Advances time: call it at `wake` and after a worker has finished.
+  /// Advances time: call after the seconds of `wake`, and when a worker has finished.
   package func advance() {
     guard hasOpened else { return }
     for late in sound.takeLate() {

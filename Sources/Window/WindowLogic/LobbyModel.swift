@@ -34,8 +34,8 @@ struct LobbyModel: Sendable {
   private(set) var wanted: MatchID?
   /// The code of the room in which the match was made; spectators of the match need the code.
   private(set) var code: String?
-  /// `count`: the number of requested rooms that the server has not opened yet. Of these only the room requested last stays open. With
-  /// `dropsLast` this room is closed too, because the player has done something else since the request.
+  /// `count`: the number of rooms that the player has requested and the server has not opened yet. When they open, all but the last one are
+  /// closed; with `dropsLast` the last one is closed, too, because the player has done something else since the request.
   private var openings = (count: 0, dropsLast: false)
   /// Whether the network page opens when the connection is made; the player's next action prevents this.
   private var opensPage = false

@@ -5,7 +5,7 @@ package struct SleepTimer: Sendable, Hashable {
   package let minutes: Int
   private let end: Double
 
-  /// The choices of the player in minutes.
+  /// The times that the player can choose, in minutes.
   package static let choices = [15, 30, 60, 120]
   /// Seconds for which the music fades out, and the level in decibels at the end of the fade.
   static let (fade, floor) = (120.0, -60.0)

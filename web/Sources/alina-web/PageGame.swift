@@ -113,7 +113,7 @@ final class PageGame {
   func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
 
   /// Tells the script what has changed: the title; the address, and how many presses of Back stay in Alina; the music for the lock screen;
-  /// whether two fingers play; the language and the page's texts.
+  /// whether two fingers play two cells, as in free play; the language and the page's texts.
   private func tellPlace() {
     if app.windowTitle != toldTitle {
       toldTitle = app.windowTitle
@@ -141,7 +141,7 @@ final class PageGame {
     }
   }
 
-  /// Tells the script the controls in the picture and the focus, if they have changed. The script updates the elements behind the picture.
+  /// Tells the script the controls in the picture and the focus, if they have changed. The script updates the HTML elements behind it.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
