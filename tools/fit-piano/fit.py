@@ -66,7 +66,7 @@ def find_series(x, midi):
 
 
 def envelope(x, f, f0):
-    """Complex envelope of both channels about f, every 5 ms."""
+    """The complex envelope of each channel about the frequency f, one value every 5 ms."""
     length = int(np.clip(5.0 / f0, 0.012, 0.11) * RATE) | 1
     window = np.hanning(length + 2)[1:-1]
     window /= window.sum()

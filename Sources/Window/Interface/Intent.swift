@@ -107,7 +107,7 @@ package enum Intent: Sendable, Hashable {
   case host
   /// Open a room: on the connected server, else on the server of the settings, else on this machine.
   case playFriend
-  /// Ask the server for a match with another player who seeks one.
+  /// Ask the server for a match with another player who seeks a match.
   case quickMatch
   /// Play a match with a bot, instead of waiting for a person.
   case acceptBot

@@ -141,7 +141,7 @@ final class PageGame {
     }
   }
 
-  /// Tells the script the controls in the picture and the focus, if they have changed. The script updates the HTML elements behind it.
+  /// If the controls in the picture or the focus have changed, sends both to the script for the HTML elements behind the picture.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {

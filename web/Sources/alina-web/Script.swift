@@ -1,7 +1,7 @@
 // Functions of the page's script for the module, implemented in Assets/web/alina.js.
 
 @_extern(wasm, module: "env", name: "now") func scriptNow() -> Double
-/// Requests a text, which `take` then returns. Returns its number of bytes, or -1 if there is none.
+/// Requests a text, which `take` then copies. Returns the text's number of bytes, or -1 if there is no such text.
 @_extern(wasm, module: "env", name: "ask")
 func scriptAsk(_ what: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32
 @_extern(wasm, module: "env", name: "take") func scriptTake(_ target: UnsafeMutablePointer<UInt8>)
@@ -29,7 +29,7 @@ enum Told: Int32 {
 
 /// The functions of the page's script, with texts as arguments and results.
 enum Page {
-  /// Requests a text from the page's script; returns `nil` if there is none.
+  /// Requests a text from the page's script; returns `nil` if there is no such text.
   static func ask(_ what: Asked, _ words: String = "") -> [UInt8]? {
     var words = words
     let count = words.withUTF8 { scriptAsk(what.rawValue, $0.baseAddress, Int32($0.count)) }
@@ -40,7 +40,7 @@ enum Page {
     }
   }
 
-  /// Requests a text from the page's script; returns an empty text if there is none.
+  /// Requests a text from the page's script; returns an empty text if there is no such text.
   static func text(_ what: Asked, _ words: String = "") -> String {
     String(decoding: ask(what, words) ?? [], as: UTF8.self)
   }
