@@ -39,7 +39,7 @@ package struct LetterModel: Sendable, Hashable {
   package var words = ""
   /// The text of the opponent's letter.
   package var theirWords = ""
-  /// Whether the player's answer offers a draw.
+  /// Whether the player offers a draw: with the new move on the board or, if there is none, in the player's last letter.
   package var isOffering = false
   /// Whether the opponent's letter offers a draw.
   package var isOffered = false

@@ -21,7 +21,7 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // The next move's downbeat must be 10 ms after that of the last silent move. `earliestDownbeat` cannot see to this, because it reads
+    // The next move's downbeat must be 10 ms after that of the last silent move. `earliestDownbeat` cannot ensure this, because it reads
     // the frames that are removed below.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
