@@ -171,7 +171,8 @@ package struct TimeLimit: Sendable, Hashable {
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
       let moves = text.prefixMatch(of: /([0-9]{1,4})\//)
-      let parts = text.dropFirst(moves?.0.count ?? 0).split(separator: "+", omittingEmptySubsequences: false).map { part in
+      let time = text.dropFirst(moves?.0.count ?? 0)
+      let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
       }
       guard (1...2).contains(parts.count), parts[0] >= 0.001, parts.allSatisfy({ (0...3600).contains($0) }) else {
@@ -186,7 +187,8 @@ package struct TimeLimit: Sendable, Hashable {
   func validate(for variant: Variant) throws(ArenaError) {
     let most = (variant.plyLimit + 1) / 2
     guard period == 0 || period >= most else {
-      throw ArenaError("tc \(period)/…: a side makes up to \(most) moves, and a clock is for a whole game: 0/… or \(most)/…")
+      throw ArenaError(
+        "tc \(period)/…: a side makes up to \(most) moves, and a clock is for a whole game: 0/… or \(most)/…")
     }
   }
 

@@ -108,7 +108,11 @@ package struct UCIServer {
     let chosen = try player.memoryless(in: .classic, freezing: true)
     guard chosen != nil || player.budget != nil else { throw ArenaError("player '\(player.text)' cannot be an engine") }
     (spec, memoryless, tree) = (player, chosen, nil)
-    if !spec.plays(variantPosition?.variant ?? .classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
+    if !spec.plays(variantPosition?.variant ?? .classic), let first = variants.first { begin(first) }
+  }
+
+  private mutating func begin(_ variant: Variant) {
+    variantPosition = variant.isImplied ? nil : VariantState(startOf: variant)
   }
 
   package mutating func handle(_ line: String) -> Action {
@@ -171,7 +175,7 @@ package struct UCIServer {
         return ["info string variant '\(value)' is not played, only \(names)"]
       }
       notation = .cutechess
-      variantPosition = variant.isImplied ? nil : VariantState(startOf: variant)
+      begin(variant)
     case "Seed":
       guard let number = UInt64(value) else { return ["info string Seed '\(value)' is not a number"] }
       seed = number
