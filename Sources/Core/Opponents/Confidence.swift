@@ -3,7 +3,7 @@
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
-  /// k · ln 2. The function `exploration` computes √(k ln n) as √(`factor` · log₂ n).
+  /// The parameter `k` of `init`, times ln 2. So k ln n = `factor` · log₂ n, and `exploration` needs only log₂.
   private let factor: Float
   /// The number of entries of each table. Greater numbers of visits are rare; their factors are computed at each use.
   private static var tableSize: Int { 4096 }

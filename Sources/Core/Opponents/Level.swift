@@ -73,8 +73,8 @@ struct MistakeRates: Sendable, Hashable {
   /// How many of twenty chances to make two threats at once the level overlooks: the lower bound for cells that touch the
   /// cell of the other side's last move (also at a corner), the upper bound for all others.
   var fork: ClosedRange<Int>
-  /// In a drawn position in which some moves lose: how many of twenty moves that keep the draw the level overlooks. The lower bound is for
-  /// cells that touch the cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of twenty chances to keep a draw, where some other move would lose, the level overlooks: the lower bound for cells that touch
+  /// the cell of the other side's last move (also at a corner), the upper bound for all others.
   var enemyFork: ClosedRange<Int>
   /// In how many of twenty games the level overlooks the good cells (`goodOpenings`) at its first move, wherever they are.
   var opening: Int

@@ -38,7 +38,7 @@ package struct Menace: LearningOpponent {
     (self.beads, self.gamesLearned) = (beads, gamesLearned)
   }
 
-  /// The chance of each legal move: the move's share of the beads in the box.
+  /// The chance of each legal move: the move's share of the beads in the position's box; equal chances if the position has no box.
   package func distribution(in position: Position) -> MoveDistribution {
     guard let (box, symmetry) = MenaceBoxes.shared.find(position) else {
       return MoveDistribution(uniformOver: position.legalMoves)
@@ -48,7 +48,7 @@ package struct Menace: LearningOpponent {
       weights: Square.all.compactMap { beads[box][$0.index] > 0 ? (back($0), UInt64(beads[box][$0.index])) : nil })
   }
 
-  /// The beads of the position's box.
+  /// The beads of the position's box as chances of the moves; equal chances if the position has no box.
   package func beads(in position: Position) -> MoveDistribution? { distribution(in: position) }
 
   /// Draws a bead, which selects the move.
@@ -124,7 +124,7 @@ package struct MenaceBoxes: Sendable {
     (self.boxes, self.index) = (boxes, index)
   }
 
-  /// The number of a position's box, and the symmetry that maps the position to the box's canonical position.
+  /// The number of a position's box, and the symmetry that maps the position to the box's canonical position; `nil` without a box.
   package func find(_ position: Position) -> (box: Int, by: Symmetry)? {
     let entry = Int(index[position.ternaryKey])
     return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])

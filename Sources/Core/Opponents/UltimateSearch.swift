@@ -77,7 +77,7 @@ package final class UltimateSearch {
 
   /// - Parameters:
   ///   - value: Evaluates leaves; `nil` for random playouts.
-  ///   - capacity: The most nodes; each takes 2 × 24 bytes, paged in as needed.
+  ///   - capacity: The most nodes of the tree. A node takes 24 bytes in each of the two buffers, paged in as needed.
   package init(value: UltimateValue? = nil, capacity: Int = 1 << 22) {
     (self.value, self.capacity) = (value, capacity)
     (explorationConstant, wideExploration, minimaxShare) = value == nil ? (0.9, 1, 0) : (0.35, 0.3, 0.5)
@@ -100,7 +100,8 @@ package final class UltimateSearch {
 
   package var hasValue: Bool { value != nil }
 
-  /// The number of nodes that fit into `megabytes`, both buffers included.
+  /// The `capacity` for a search that takes at most `megabytes` MiB: each of the two buffers (`nodes`, `spare`) has room for this many
+  /// nodes.
   package static func capacity(megabytes: Int) -> Int { megabytes << 20 / (2 * MemoryLayout<Node>.stride) }
 
   /// Drops the tree, for a new game.

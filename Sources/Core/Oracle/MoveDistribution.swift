@@ -15,7 +15,7 @@ package struct MoveDistribution: Sendable, Equatable {
     total = UInt64(squares.count)
   }
 
-  /// Chances proportional to the weights; at least one is above 0 and their sum is below 2⁶³.
+  /// Makes the chances proportional to the weights. At least one weight must be above 0, and the sum of the weights below 2⁶³.
   package init(weights list: [(Square, UInt64)]) {
     total = 0
     for (square, weight) in list {

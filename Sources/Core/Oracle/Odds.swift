@@ -92,7 +92,7 @@ package struct Odds: Sendable, Hashable {
   /// The chance that the first player loses.
   package let loss: Double
 
-  /// Makes odds; the chances sum to 1.
+  /// Makes odds from three chances, whose sum must be 1.
   package init(win: Double, draw: Double, loss: Double) {
     (self.win, self.draw, self.loss) = (win, draw, loss)
   }

@@ -115,8 +115,8 @@ private struct SolverWork {
   /// rounded up).
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// For each subset of the occupied cells of the positions being solved: its cells as a mask (`masks`), and the sum of the cells'
-  /// powers of 3 (`weights`).
+  /// Two tables of the subsets of the mask `occupied`, filled by `solve`. Bit n of an index selects the n-th occupied cell, counted from 0.
+  /// At this index `masks` has the selected cells as a mask, and `weights` the sum of their powers of 3.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }

@@ -268,9 +268,10 @@ struct LinkCoder {
     return byte
   }
 
-  /// All bytes of the output. The reader supplies zeros after its end.
+  /// The compressed bytes: those written so far, and as few more as select a number within the coder's interval. One to four are enough,
+  /// because `take` returns zeros after the last byte.
   func finished() -> [UInt8] {
-    // The output ends with the shortest number within the coder's remaining interval, without the number's trailing zeros.
+    // With zeros after them, `length` bytes are a 32-bit number that is a multiple of `unit`. Try the least one that is not below `low`.
     var end: [UInt8] = []
     for length in UInt32(1)...4 {
       let unit = UInt64(1) << (32 - 8 * length)

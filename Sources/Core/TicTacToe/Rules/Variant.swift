@@ -56,7 +56,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The variant's name in the headers of the arena's files.
   package var headerName: String { isImplied ? Variant.standardName : rawValue }
 
-  /// The game that the header of an arena's file names in `rules`; `nil` for an unknown name.
+  /// Finds the game that has this `headerName`; `nil` for an unknown name.
   package init?(headerName: String) {
     guard let variant = Variant.allCases.first(where: { $0.headerName == headerName }) else { return nil }
     self = variant
