@@ -96,7 +96,8 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the settings to a player's entry in the header of a file of games, without `log`. Of the path `folder`, writes the last name.
+  /// Adds the settings except `log` to a player's entry in the header of a file of games. A `folder` such as `/home/me/bot` becomes
+  /// `…/bot`.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }

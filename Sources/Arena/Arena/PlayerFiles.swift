@@ -77,8 +77,8 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // First try the program that the system would run, or the path of any other file, unless the header left out its folder. Then try the
-      // folders.
+      // Before `folders`, try the name alone: a program's name without a slash is looked up in `PATH`, any other name is a path. Do not try
+      // the name of a file other than a program if the header has `…/` in place of the file's folder.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -95,7 +95,8 @@ extension PlayerSpec {
     return words.isEmpty ? self : replacing(found)
   }
 
-  /// The path of the program that a command's first word names; `nil` if it is not in `PATH`.
+  /// The path of the program that a command's first word names: the word itself if it has a slash, else the program's path in `PATH`; `nil`
+  /// if `PATH` does not have the program.
   private static func program(_ name: String) -> String? {
     if name.contains("/") { return name }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"

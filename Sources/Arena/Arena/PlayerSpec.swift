@@ -2,7 +2,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// A player as arguments and headers of files of games specify it, such as `mcts:800`.
+/// The specification of a player, such as `mcts:800`. It comes from the command line or from the header of a file of games.
 package enum PlayerSpec: Sendable, Hashable {
   /// A memoryless player that has a name, such as `random`.
   case simple(SimpleOpponent)

@@ -58,7 +58,8 @@ final class Players: @unchecked Sendable {
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// The learner of a player in a pairing, one object for all games of the run; `nil` if the player does not learn.
+  /// The learner that plays for `player` in all games of a pairing: the same object at each call, because it learns from game to game.
+  /// `nil` if the player does not learn. `isSecond`: whether the player is the pairing's second.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]

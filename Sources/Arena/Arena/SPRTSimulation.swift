@@ -42,8 +42,8 @@ package struct SPRTSimulation: Sendable {
     return [0.2 * down, 0.8 * down, level, 0.8 * up, 0.2 * up]
   }
 
-  /// Converts the numbers of pairs with 0, ½, 1, 1½ and 2 points to the numbers of lost, drawn and won games. Takes each pair with 1 point
-  /// for two draws.
+  /// Converts the numbers of pairs with 0, ½, 1, 1½ and 2 points to the numbers of lost, drawn and won games. Counts each pair with 1 point
+  /// as two draws.
   private static func games(_ pairs: [Int]) -> [Int] {
     [2 * pairs[0] + pairs[1], pairs[1] + 2 * pairs[2] + pairs[3], pairs[3] + 2 * pairs[4]]
   }

@@ -47,9 +47,9 @@ package struct PairingStatistics: Sendable, Hashable {
 /// A logistic Elo difference, or only a bound of the difference if one side never scored.
 package enum Elo: Sendable, Hashable {
   case exactly(Double)
-  /// The difference is at least this number, because the second player never scored.
+  /// The second player never scored, so the difference has no estimate, only this lower bound (one-sided, 95 %).
   case atLeast(Double)
-  /// The difference is at most this number, because the first player never scored.
+  /// The first player never scored, so the difference has no estimate, only this upper bound (one-sided, 95 %).
   case atMost(Double)
   /// The difference is unknown: there are no games, or this end of an interval stands for a score of at most 0 or at least 1.
   case unknown
@@ -157,7 +157,7 @@ package struct Estimate: Sendable, Hashable {
   }
 }
 
-/// A sequential probability ratio test between two Elo differences. They are logistic, except in the model `normalised`.
+/// A sequential probability ratio test between two Elo differences, which are logistic except in the model `normalised`.
 package struct SPRT: Sendable, Hashable {
   /// What the test counts as one observation, and which kind of Elo it uses.
   package enum Model: String, Sendable, Hashable, CaseIterable {
@@ -236,7 +236,7 @@ extension SPRT {
     try validate()
   }
 
-  /// Throws if the numbers do not define a test.
+  /// Throws unless `elo0` is below `elo1`, both lie within ±1000, and `alpha` and `beta` are at least 0.0001 and below 0.5.
   func validate() throws(ArenaError) {
     guard elo0 < elo1, abs(elo0) <= 1000, abs(elo1) <= 1000 else {
       throw ArenaError("--sprt: elo0 must be below elo1, both within ±1000")
