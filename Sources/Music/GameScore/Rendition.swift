@@ -154,8 +154,9 @@ package struct Rendition: Sendable {
     finish(at: now)
   }
 
-  /// Replays the annotations up to `frame`, a frame of the session. `state` is the position before these annotations. A frame of
-  /// the session minus `origin` is the frame in this music.
+  /// Plays the annotations up to `frame` and removes them from the list: moves that were later taken back, the taking back, and lost and
+  /// restored connections. `state` is the position before the first of them. `frame` and the frames of the annotations count from the
+  /// session's first sound; minus `origin` they are frames of this music.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
     _ origin: Int64

@@ -175,7 +175,8 @@ package enum MusicXML {
         }.joined()
     }
 
-    /// Notes that sound together, or a rest, as tied notes of at most a whole.
+    /// Writes notes that sound together for `length` eighths, or a rest if `notes` is empty. Splits what is longer than a whole note (8
+    /// eighths) into parts; notes are tied from part to part. Returns each part with its length in eighths.
     private func tied(_ notes: [Note], _ length: Int, voice: Int, staff: Int) -> [(xml: String, length: Int)] {
       var parts: [(xml: String, length: Int)] = []
       var rest = length

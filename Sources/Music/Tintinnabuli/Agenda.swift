@@ -68,8 +68,9 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has something to compose.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Starts the wait for the next event at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its
-  /// phrases have together, the earlier the first echo comes.
+  /// Waits for the next event from `end` on: schedules the first echo and the next stroke of the low tonic. `pairs` is the number of pairs
+  /// that the last bar and its phrases have together; the fewer they are, the earlier the echo comes. `nil`: as late as after the longest
+  /// bar.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// The melody problem of a bar: a path of `count` notes through the scale, weighed by named rules.
 ///
-/// Degrees are in the first voice's register; `BarWriter` adds the octaves of the bar's voice.
+/// Degrees are those of the melody as composed; `BarWriter` adds the octaves of the bar's voice (`Manner.octaves`).
 struct MelodyProblem {
   /// The number of notes of the melody.
   var count: Int

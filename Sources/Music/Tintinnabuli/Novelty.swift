@@ -2,9 +2,9 @@ import ScoreModel
 
 /// The melodies heard in the session within the last half hour, to avoid repetitions.
 ///
-/// Melodies are MIDI notes, so a melody in another key counts as new. Patterns of both voices are compared in the first voice's register,
-/// so a pattern that the other voice has played does not count as new. A whole bar is a repetition if it equals an earlier bar as
-/// written or as sounding.
+/// Melodies are MIDI notes, so a melody in another key counts as new. Patterns of both voices are compared as composed, before the octaves
+/// of the voice (`Manner.octaves`) are added, so a pattern that the other voice has played does not count as new. A whole bar is a
+/// repetition if it equals an earlier bar as composed or as sounding.
 struct Novelty: Sendable {
   /// The number of notes of a pattern; the patterns of a melody are compared with those heard before.
   static let length = 5
@@ -27,7 +27,7 @@ struct Novelty: Sendable {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
-  /// Remembers a melody, both as written and as sounding in the octave of its voice.
+  /// Remembers a melody, both as composed and as sounding in the octave of its voice.
   mutating func insert(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }

@@ -78,9 +78,9 @@ extension ScoreRules {
     public var again = 400
     /// The widest move of a melody from one note to the next, in degrees.
     public var widest = 7
-    /// The lowest and the highest note of M when the first voice plays.
+    /// The lowest and the highest note of M before the octaves of the bar's voice (`Manner.octaves`) are added.
     public var compass = Pitch(21)...Pitch(108)
-    /// The lowest and the highest comfortable note of M when the first voice plays; notes beyond them cost extra (`edge`).
+    /// The lowest and the highest comfortable note of M, also before the octaves are added; notes beyond them cost extra (`edge`).
     public var register = Pitch(21)...Pitch(108)
     /// The most degrees by which a game may move its register, up or down.
     public var drift = 0

@@ -13,9 +13,10 @@ public struct ScoreRules: Sendable, Hashable {
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
   /// The tonics of a session's pieces, a cycle that begins with the file's own tonic; empty to keep the file's tonic.
   public var tonics: [Spelling] = []
-  /// The pitches of nine cells in three rows from the top, as the first voice plays them.
+  /// The pitches of the cells of a 3×3 board, row by row from the top. Each voice plays them moved by its `Manner.octaves`.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
-  /// The pitches of the nine boards of Ultimate, which are the roots of events. Empty to use the pitches of the cells.
+  /// The pitches of the nine boards of Ultimate, row by row from the top, which are the roots of events. Empty to use the pitches of the
+  /// cells.
   public var boards: [Pitch] = []
   /// How the first voice plays.
   public var first = Manner()
