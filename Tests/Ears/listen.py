@@ -51,7 +51,7 @@ def to_the_right(before, after):
 
 
 def at_downbeat(x, moment):
-    """The player and the row of the move that is heard at `moment` (in seconds)."""
+    """The player, and the board's row (0 at the top), of the move that is heard at `moment` (in seconds)."""
     before, long_before = amplitudes(x, moment - 0.064, 0.06), amplitudes(x, moment - 0.254, 0.25)
     first, second = amplitudes(x, moment + 0.002, 0.055), amplitudes(x, moment + 0.062, 0.055)
     after = amplitudes(x, moment + 0.07, 0.25)
@@ -100,7 +100,8 @@ def note(name):
 
 
 def moves_of(text):
-    """The moves that were played, for comparison only: (seconds, mover, row) of each move's bar."""
+    """The moves in the text of `alina-score render --text`, for comparison only: for each move the start of its bar in seconds, the mover,
+    and the board's row, counted from 0 at the top."""
     lines, result = text.split("\n"), []
     for at, line in enumerate(lines):
         found = re.match(r"bar \d+  (\d+):([\d.]+)  move \d+  ([XO])", line)

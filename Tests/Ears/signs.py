@@ -65,7 +65,8 @@ def struck(path):
 
 
 def pairs_of(text, notes):
-    """For each move's bar: ((time of the first pair, its pitches), (time of the second pair, its M) or None, the bar's signs)."""
+    """For each move's bar: ((time of the first pair, its pitches), (time of the second pair, its M) or None, the bar's signs). Times are
+    in seconds; the pitches and M are MIDI notes."""
     bars = [(60 * int(h[1]) + float(h[2]), h[3], h[5].split(", ")) for h in map(HEAD.match, text.split("\n")) if h]
     ends = [at for at, _, _ in bars[1:]] + [float("inf")]
     for (at, kind, signs), end in zip(bars, ends):

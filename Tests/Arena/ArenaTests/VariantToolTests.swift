@@ -293,7 +293,8 @@ import TicTacToe
       return Drama.ultimatePoints(
         of: GameMoves(start: try VariantState(.ultimate, notation: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2"), cells: cells))
     }
-    // f6 wins board b2 for X (3 points). O's answer h8 sends X to this closed board, so X may choose any board (1 point). d4 does neither.
+    // The points of both sides are added. X's d4 wins no board and leaves O no free choice. X's f6 wins board b2: 3 points. O's answer h8
+    // sends X to b2, which is closed now, so X may choose any board: 1 more point.
     #expect(try points(["d4"]) == 0)
     #expect(try points(["f6"]) == 3)
     #expect(try points(["f6", "h8"]) == 4)

@@ -90,7 +90,7 @@ import TicTacToe
       var boxes = [LetterBox(), LetterBox()]
       /// All letters written so far.
       var post: [Letter] = []
-      /// The game in each player's box before the current step of the loop below.
+      /// The game in each player's `LetterBox` before the current step of the loop below; the game without moves if the box was empty.
       var past = [first.game, first.game]
       var changes = 0
       boxes[0].keep(.init(first, you: .x, since: "1"))

@@ -8,7 +8,8 @@ import Testing
 @Suite struct ReturningTests {
   private let day: Int64 = 86_400_000
 
-  /// Advances the store's clock by days, and then waits for a minute, in which the lobby has expired rows deleted.
+  /// Advances the store's clock by days, and then waits for a little more than a minute: once a minute the lobby asks the store to delete
+  /// expired rows.
   private func pass(_ days: Int64, _ world: inout SteppedLobby) {
     world.wallAhead += days * day
     world.wait(61_000)
