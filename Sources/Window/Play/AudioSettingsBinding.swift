@@ -87,8 +87,8 @@ final class AudioSettingsBinding {
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : AudioSettingsBinding.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
-    // The posted events that have not sounded yet are for the voices chosen before, so discard them. The new choice of voices holds from
-    // the next bar.
+    // The events that were posted but have not sounded yet are for the previous voices. Discard them if some voice must be silent now; if
+    // all voices may sound, keep them. The new choice of voices holds from the next bar.
     if voices != .all, session.voices != voices { PiecePlayback.cut(machine.sound.port) }
     session.voices = voices
   }
@@ -158,8 +158,8 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // The player has solved the missed day just before the current streak: add this day, and the streak that ended on the day before it
-      // (`streakBefore`, 0 without one).
+      // A puzzle that was left open over midnight is solved late, and its day is the one just before the current streak. So the streak now
+      // includes that day, and the streak that ended just before that day (`streakBefore`, 0 without one).
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }

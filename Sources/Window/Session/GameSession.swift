@@ -49,7 +49,8 @@ package final class GameSession {
   private var endFrame: Int64?
   /// When each move of the match was made, by its log, in slots of 250 ms from the first move; `nil` in a local game.
   var slots: [Int]?
-  /// The number of entries of `slots` that the music has used.
+  /// The number of moves, from the first, whose slots the music has received. A move that is not in the log yet is composed without its
+  /// slot, which the music receives later (`GameEvent.logged`).
   var settled = 0
   /// The generation (bar number) of each ply's bar, by which the engine reports bars whose events came late; `nil` if unknown.
   var generations: [UInt32?] = []

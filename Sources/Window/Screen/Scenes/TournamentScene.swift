@@ -318,7 +318,8 @@ final class TableRows {
     return [time] + standings
   }
 
-  /// Shows the time that is left; returns whether anything else has changed since the last call.
+  /// Updates the row with the time that is left. Returns whether anything else of the tournament has changed since the last call, so that
+  /// the caller must lay out the table again.
   func hasChanged() -> Bool {
     let next = context.pages.tournament
     if let next { time.text = context.status(of: next) }

@@ -129,14 +129,14 @@ final class CellView: View {
     setNeedsDisplay()
   }
 
-  /// Plays the cell; in free play the cell also swells.
+  /// Asks for a move in this cell. In free play asks for the cell's sound, and the cell swells. Returns whether a view handled the request.
   @discardableResult
   func play() -> Bool {
     if context.model.isFree { sing(after: 0) }
     return send(.play(cell))
   }
 
-  /// Touches the cell with another finger, which only free play allows.
+  /// Asks for the sound of this cell, which another finger touches, and the cell swells. Only in free play.
   func touchAlso() {
     guard context.model.isFree else { return }
     sing(after: 0)
