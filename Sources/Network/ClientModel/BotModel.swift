@@ -29,7 +29,7 @@ package struct BotModel: Sendable {
   private struct Play: Sendable {
     /// The number of marks on the board when the bot was last asked for a move; -1 if the bot must be asked again.
     var answered = -1
-    /// The time, in milliseconds, at which a refused move or resignation is tried again.
+    /// The time at which a refused move or resignation is tried again, in milliseconds of the clock of the argument `now`.
     var retryAt: Int64 = 0
     /// The number of moves and resignations refused for a reason that does not pass (not `ErrorCode.isPassing`). The third stops the bot.
     var refusals = 0

@@ -69,7 +69,8 @@ package enum TLSProblem: Sendable, Hashable {
 package enum ConnectionProblem: Sendable, Hashable {
   /// Nothing answers at the address `HOST:PORT`.
   case unreachable(String)
-  /// No line came from the server for 24 s. If there are several nodes: none for 2.5 s, or no greeting within 1.5 s.
+  /// The server sent no line for 24 s. If the client knows several nodes, the limits are shorter: 1.5 s for the first line of a connection,
+  /// 2.5 s for each later line.
   case silent
   /// A plain connection ended before the server sent anything. A server that expects TLS ends plain connections in this way.
   case wordless

@@ -170,8 +170,7 @@ package struct ClientModel: Sendable {
     var out = Output()
     let parsed: ServerLine
     do throws(ProtocolError) { parsed = try ServerLine(line) } catch {
-      // Ignore a message that this build does not know: a newer server may send it. A line that is not JSON shows that the peer is not
-      // a match server.
+      // Ignore an unknown message, which a newer server may send. A line that is not JSON shows that the peer is not a match server.
       if error.isMalformed {
         fail(.notServer, &out)
       }
@@ -281,7 +280,8 @@ package struct ClientModel: Sendable {
     if welcome.you.guest {
       // Keep the name: if the guest account expires, the client asks for a new one with the same name.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
-      // A new token is that of a new guest. Keep a registered account's token: the server has refused it, but may accept it again later.
+      // The server sends a token only if it has made a new guest. If the client has the token of a registered account, the server has
+      // refused that token. Keep it instead of the guest's: the server may accept it again later.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
         (identity.token, identity.account, isTokenRefused) = (token, nil, false)
       }

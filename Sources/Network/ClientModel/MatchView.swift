@@ -18,7 +18,7 @@ package struct MatchView: Sendable, Hashable {
   package internal(set) var pending: Pending?
   /// Milliseconds that the side to move had left at `leftAt`.
   package internal(set) var left: Int?
-  /// The time of `left`, in milliseconds of the clock `MatchClient.now`.
+  /// When the side to move had `left`, in milliseconds of the clock `MatchClient.now`.
   package internal(set) var leftAt: Int64 = 0
   /// The time, in milliseconds of the clock `MatchClient.now`, from which the player may claim the win; `nil` while the opponent is
   /// connected.

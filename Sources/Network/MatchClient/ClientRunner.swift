@@ -9,8 +9,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private static let longestPauseOfMany = 600
   /// If there are several nodes: the client pings a node that has sent no line for `askNode` ms, and after `leaveNode` ms tries the next.
   private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)
-  /// If there are several nodes: milliseconds within which a node must send its greeting. A connection alone does not show that the node
-  /// runs: the kernel of its computer accepts connections for a stopped process, too.
+  /// If there are several nodes: the most milliseconds for a node's TLS handshake, and again for its first line after the handshake. A
+  /// connection alone does not show that the node runs: the kernel of its computer accepts connections for a stopped process, too.
   private static let greetNode: Int64 = 1500
 
   private let configuration: MatchClient.Configuration
@@ -30,10 +30,11 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var tries = 0
   private var retry: PollLoop.Timer?
   private var heartbeat: PollLoop.Timer?
+  /// When the connection was established or last brought bytes, by `PollLoop.now`. `hasHeard`: whether the connection has brought a line.
   private var heard: Int64 = 0
   private var hasHeard = false
   private var lastProblem: ConnectionProblem?
-  /// Receives events and matches. Set once, before any other function is called.
+  /// Receives the new events (there may be none) and all matches that the client knows. Set once, before any other function is called.
   var deliver: (@Sendable ([MatchClient.Event], [MatchID: MatchView]) -> Void)?
 
   init(_ configuration: MatchClient.Configuration) {

@@ -60,6 +60,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
     scratch.deallocate()
   }
 
+  /// The time in milliseconds of a monotonic clock.
   static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 
   /// Runs a task on the thread. May be called from any thread.

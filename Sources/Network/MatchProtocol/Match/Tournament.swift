@@ -151,7 +151,7 @@ package struct TournamentNotice: Sendable, Hashable {
   package var remaining: Int?
   /// The number of rows in the table, and the number of games in progress.
   package var (entrants, running) = (0, 0)
-  /// The number of the receiver's row.
+  /// The receiver's row, by its `TournamentRow.number`, which is not its place; `nil` if the receiver has never entered.
   package var you: Int?
   /// Whether the receiver has shown the organiser's secret.
   package var isOrganiser = false
@@ -204,8 +204,8 @@ package struct TournamentOrder: Sendable, Hashable {
   package var delay: Int?
   /// The player to remove or admit.
   package var name: String?
-  /// For `games`: the row of the player whose games are wanted. Only games that ended before the time `before` (milliseconds since 1970)
-  /// are sent.
+  /// For `games`: the row of the player whose games are wanted, by its `TournamentRow.number`. Only games that ended before the time
+  /// `before` (milliseconds since 1970) are sent.
   package var number: Int?
   package var before: Int64?
 
