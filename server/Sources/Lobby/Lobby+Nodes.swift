@@ -124,7 +124,8 @@ extension Lobby {
     }
   }
 
-  /// Decides a match's presence check: logs `recovered` if both players are absent after a restart, or `gone` if one player is absent. As
+  /// Decides a match's presence check. If both players are absent, logs `recovered`, provided that by the log neither is absent yet or that
+  /// no living node had followed the match (`byAll`). Otherwise logs `gone` for each player who is absent but not yet so by the log. As
   /// long as the check is undecided, each heartbeat reads the match and calls this function again.
   mutating func recordAbsentPlayers(of m: MatchID, _ found: FollowedMatch) {
     guard let check = matches.presenceCheck(of: m), membership.trustsHeartbeats, !isOutOfTouch else { return }

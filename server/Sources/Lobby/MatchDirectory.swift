@@ -34,9 +34,11 @@ struct MatchDirectory: Sendable {
   }
 
   struct PresenceCheck: Sendable {
+    /// When the check was last scheduled, in this node's monotonic milliseconds.
     let since: Int64
-    /// Whether this node was the match's only follower when the check began. Then no living node followed the match before, and nothing
-    /// enforced its clock. So if both players are absent, the check logs `recovered`.
+    /// Whether this node had just loaded the match and the store listed no other follower: until then no living node had followed the match
+    /// and enforced its clock. If so, the check logs `recovered` when both players are absent, even if the log says that one or both had
+    /// gone.
     let byAll: Bool
   }
 

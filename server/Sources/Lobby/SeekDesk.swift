@@ -46,15 +46,16 @@ struct SeekDesk: Sendable {
     return ticket
   }
 
-  /// The connection of a ticket that was matched to `m`; `nil` if a later ticket of the connection was matched.
+  /// The connection whose ticket this is, if the ticket was matched to `m`. `nil` if the ticket is not known here or was forgotten
+  /// (`forgetLast`), for example because the connection seeks again.
   func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
     connections[ticket].flatMap { matched[$0]?.ticket.id == ticket && matched[$0]?.m == m ? $0 : nil }
   }
 
-  /// The last matched ticket of a connection; `nil` if it was matched to another match than `m`.
+  /// The last matched ticket of a connection; `nil` if this ticket was matched to another match than `m`, or was forgotten.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { matched[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
-  /// The match of a ticket, if this is the last matched ticket of the connection.
+  /// The match of a ticket, if this is the last matched ticket of the connection and was not forgotten; otherwise `nil`.
   func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
     matched[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
   }
@@ -66,6 +67,7 @@ struct SeekDesk: Sendable {
 
   func hasTakenBack(_ id: ConnectionID) -> Bool { takenBack.contains(id) }
 
+  /// Forgets a connection's last matched ticket, and that the connection withdrew its last seek.
   mutating func forgetLast(_ id: ConnectionID) {
     takenBack.remove(id)
     if let last = matched.removeValue(forKey: id) { connections[last.ticket.id] = nil }

@@ -2,7 +2,8 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// Lookups in a store. `conflict(_:)`, common to all stores, uses them to check the conditions of a unit before it is stored.
+/// The lookups that a store provides. The function `conflict` of the extension below, which is the same for all stores, uses them to check
+/// the conditions of a unit before the unit is stored.
 package protocol StoreConditions {
   /// The number of events of a log; `nil` if there is no such match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?

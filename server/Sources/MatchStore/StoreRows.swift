@@ -2,7 +2,8 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The row operations of a store within a transaction. `login` and `change`, common to all stores, are built on them.
+/// The row operations that a store provides within a transaction. The functions `login` and `change` of the extension below, which are the
+/// same for all stores, are built on them.
 ///
 /// Rows that were read cannot change until the transaction ends: a shared store locks them.
 package protocol StoreRows {
@@ -92,7 +93,8 @@ extension StoreRows {
   }
 }
 
-/// The row operations of a store for its queue. `queue`, common to all stores, is built on them.
+/// The row operations that a store provides for its queue. The function `queue` of the extension below, which adds a ticket and is the same
+/// for all stores, is built on them.
 ///
 /// Rows that were read cannot change until the transaction ends.
 package protocol QueueRows: StoreConditions {

@@ -192,7 +192,8 @@ package enum TournamentResult: Sendable, Hashable {
   case noEntrant
 }
 
-/// The row operations of a store for tournaments. `host`, `found`, `change` and `play`, common to all stores, are built on them.
+/// The row operations that a store provides for tournaments. The functions `host`, `found`, `change` and `play` of the extension below,
+/// which are the same for all stores, are built on them.
 ///
 /// Rows that were read cannot change until the transaction ends.
 package protocol TournamentRows {

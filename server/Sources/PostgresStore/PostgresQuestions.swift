@@ -124,7 +124,8 @@ extension PostgresStore {
       })
   }
 
-  /// SQL for the different sets of nodes that live matches list. Each recursive step finds the next greater set by one index look-up.
+  /// SQL of the recursive query `sets`: the different sets of nodes that live matches list. Each step looks up the next set, in the order
+  /// of `nodes`, in the index of live matches by nodes, so that not all matches are read.
   private static let sets = """
     sets AS (
       (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
@@ -164,7 +165,8 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// Deletes the tickets of dead nodes. `places` are the different nodes of tickets; each recursive step looks up the next greater node.
+  /// Deletes the tickets of dead nodes, but not those of node $1. The recursive query `places` lists the different nodes that have tickets:
+  /// each step looks up the next node, in the order of ids, in the index of tickets by node, so that not all tickets are read.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (

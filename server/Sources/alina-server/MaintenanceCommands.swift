@@ -14,7 +14,7 @@ struct DataOptions: ParsableArguments {
     help: ArgumentHelp("PostgreSQL database instead of the folder (default: none).", valueName: "postgres://…"))
   var store: String?
 
-  /// The path of the database file: in the folder `data`, or in the folder that `serve` uses by default.
+  /// The path of the database file: in the folder that `--data` names, or without `--data` in the one that `serve` uses by default.
   var database: String {
     ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder)
   }

@@ -244,7 +244,8 @@ struct ServeOptions: ParsableArguments {
     result.metrics = try metrics.map { try Self.tcp($0, "metrics") }
   }
 
-  /// The path of the administrators' socket: in $RUNTIME_DIRECTORY, or else in the data folder.
+  /// The path of the administrators' socket: in the first folder of $RUNTIME_DIRECTORY if set, else in the folder `data`, or without `data`
+  /// in the default folder of the database.
   static func socket(in data: String?) -> String {
     let runtime = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
     return (runtime.map(String.init) ?? data ?? defaultFolder) + "/admin.sock"
