@@ -139,7 +139,8 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // Slow batches have less weight in the fit, so the fitted cost is too small: scale the cost so that the factors have the mean 1.
+      // Slow batches have less weight in the fit, so on average the measured time is longer than the fitted one. Multiply the cost by the
+      // mean factor and divide the factors by the same number: the mean of the factors becomes 1.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)

@@ -27,7 +27,7 @@ class raw_env(AECEnv):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._rules = rules
-        # Both sides are agents, so the batch's player never moves.
+        # Both sides are agents, so the engine's player, here "random", is never asked for a move.
         self._batch = Batch(1, rules, "random", 1, engine)
         self._painter, self._moves = None, []
         self.possible_agents = ["x", "o"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the modal piano to the oracle (the grand of MuseScore General, see oracle.py) and writes Sources/Music/Synth/PianoFit+Table.swift.
+"""Fits the modal piano to the oracle (the grand of a sound font, see oracle.py) and writes Sources/Music/Synth/PianoFit+Table.swift.
 
 Run: python3 tools/fit-piano/fit.py   (needs numpy, scipy, libfluidsynth3, musescore-general-soundfont-small)
 

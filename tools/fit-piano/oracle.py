@@ -1,4 +1,7 @@
-"""The oracle: the grand of MuseScore General, played by FluidSynth through ctypes, dry, at 48 kHz."""
+"""The oracle, whose notes the fit imitates: the grand of the sound font MuseScore General.
+
+FluidSynth plays it at 48 kHz without reverb and chorus; it is called through ctypes.
+"""
 
 import ctypes
 

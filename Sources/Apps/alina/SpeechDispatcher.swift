@@ -38,7 +38,7 @@ final class SpeechDispatcher: Sendable {
   private static let single: CInt = 0
 
   private struct Queue {
-    /// The lines that were added since the last call of `speak`.
+    /// The lines that `add` has received since the last call of `speak`.
     var lines: [String] = []
     /// The text to be spoken next, and its language. A newer text replaces it, as speech-dispatcher would interrupt the older text.
     var next: (text: String, language: String)?
@@ -61,7 +61,8 @@ final class SpeechDispatcher: Sendable {
 
   func add(_ line: String) { queue.withLock { $0.lines.append(line) } }
 
-  /// Speaks all lines added since the last call as one text. Returns at once: starting speech-dispatcher can take a second.
+  /// Speaks all lines that `add` has received since the last call as one text. Returns at once: starting speech-dispatcher can take a
+  /// second.
   func speak(in language: String) {
     let isIdle = queue.withLock { queue in
       guard !queue.lines.isEmpty else { return false }

@@ -37,7 +37,8 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   return 1
 }
 
-/// Changes the rules: the buffer holds their name and the letter and alteration of their tonic, one per line.
+/// Changes the rules. The buffer holds three lines: the name of the rules, and of their tonic the letter (0 for C … 6 for B) and the
+/// alteration in semitones (−1 flat, 0, 1 sharp). Does nothing if the lines are invalid or the pack does not have the rules.
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
 package func soundRules(_ count: Int32) {
   let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
@@ -73,8 +74,8 @@ package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
     })
 }
 
-/// Renders a whole piece as a sound file into the buffer with a separate engine; the buffer holds its events, and its last bar ends at
-/// `end`. Returns the number of bytes.
+/// Renders a whole piece as a sound file with a separate engine. The buffer holds the piece's events, and afterwards the file. The last bar
+/// ends at the frame `end`; `a4` is in Hz. Returns the number of bytes of the file.
 @_expose(wasm, "sound_piece") @_cdecl("sound_piece")
 package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double, _ isEven: Bool) -> Int32 {
   guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }
@@ -119,7 +120,8 @@ package func soundReports() -> Int32 {
   }
 }
 
-/// Sets a parameter: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz, 5 even loudness.
+/// Sets the parameter with the number `knob`: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute (0 or 1), 4 A4 in Hz,
+/// 5 even loudness (0 or 1).
 @_expose(wasm, "sound_set") @_cdecl("sound_set")
 package func soundSet(_ knob: Int32, _ value: Double) {
   guard let engine = sound?.engine else { return }
