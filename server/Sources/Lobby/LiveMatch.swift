@@ -8,14 +8,7 @@ struct LiveMatch: Sendable {
   var record: MatchRecord
   /// The nodes that follow the match (keep it in memory and are notified of its events), as the store named them last.
   var nodes: [NodeID] = []
-  /// The encoded events of the log, to be sent to clients that lack them.
-  private(set) var bodies: [[UInt8]] = []
-  /// The number of events that the store is known to have. Later events came in notifications, which another user of the database
-  /// can forge.
-  private(set) var storedCount = 0
-  /// For each command, by its side and the id that its client gave it (`mid`): the action, and the number (`seq`) of the event it caused. A
-  /// command that is repeated with the same id gets the same answer.
-  private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
+  private(set) var log = EventLog()
   /// For each side, the sessions of this node that play it.
   var followers = Sides<[String]>(x: [], o: [])
   /// The connections of the spectators.
@@ -84,8 +77,6 @@ struct LiveMatch: Sendable {
 
   func account(at side: Player) -> Int64? { side == .x ? record.x : record.o }
 
-  static func key(_ side: Player, _ mid: String) -> String { side.text + mid }
-
   /// Subscribes a session of a side's player to the match; returns `false` if the session was subscribed already.
   @discardableResult mutating func add(_ session: String, to side: Player) -> Bool {
     guard !followers[side].contains(session) else { return false }
@@ -94,29 +85,11 @@ struct LiveMatch: Sendable {
   }
 
   /// Sets `Work.requested`: how many events memory has and how many the store is known to have, just before the log is requested.
-  mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
+  mutating func noteRequest() { work.requested = (log.bodies.count, log.storedCount) }
 
-  /// Whether one of `events`, the first of which has the number `seq`, differs from the event in memory that has the same number.
-  func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
-    zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
-  }
-
-  enum LogComparison {
-    case same
-    /// The store lacks an event that came in a notification, or has a different event in its place.
-    case forged
-    /// The store lacks an event that it had before, or has a different event in its place.
-    case broken
-  }
-
-  /// Compares the events in memory with a log from the store. `requested` tells how many events memory had when the log was
-  /// requested, and how many of them were known to be stored.
-  mutating func compare(_ log: [[UInt8]], requested: (count: Int, storedCount: Int)) -> LogComparison {
-    let same = zip(bodies, log).prefix { $0 == $1 }.count
-    if same < min(storedCount, log.count) || log.count < requested.storedCount { return .broken }
-    if same < min(bodies.count, log.count) || log.count < requested.count { return .forged }
-    storedCount = max(storedCount, same)
-    return .same
+  /// Compares the events in memory with a log from the store; see `EventLog.compare`.
+  mutating func compare(_ stored: [[UInt8]], requested: (count: Int, storedCount: Int)) -> EventLog.Comparison {
+    log.compare(stored, requested: requested)
   }
 
   /// Takes over from `old` the players, the spectators, the work in progress and the timers. `old` is this match as it was in memory.
@@ -129,13 +102,7 @@ struct LiveMatch: Sendable {
     _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration, isStored: Bool = true
   ) throws(ProtocolError) {
     try state.append(event, body: body)
-    bodies.append(body)
-    // The store accepts an event if the log has the expected length; it does not compare the earlier events. So a stored event does not
-    // prove that an earlier event, which a notification brought, is genuine. Count an event as stored only if all events before it are.
-    if isStored, storedCount == bodies.count - 1 { storedCount += 1 }
-    if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
-      answers[LiveMatch.key(side, mid)] = (action, state.seq)
-    }
+    log.append(event, body: body, isStored: isStored)
     switch event.kind {
     case .open: codeDies = now + Int64(configuration.codeLives)
     case .start:

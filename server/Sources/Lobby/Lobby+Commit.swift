@@ -364,7 +364,7 @@ extension Lobby {
   /// Sends a match that begins, with all its events, to its players at this node and to the spectators of its room.
   mutating func introduce(_ m: MatchID) {
     guard let match = matches[m], match.state.phase != .open else { return }
-    let lines = ServerMessage.events(of: m, match.bodies)
+    let lines = ServerMessage.events(of: m, match.log.bodies)
     // `opening`: the number of events (the `open` of a room) that only players are sent. The player who joined lacks this event, but
     // spectators have received the state of the room.
     let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
@@ -386,7 +386,7 @@ extension Lobby {
   mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
     guard let match = matches[m] else { return }
     send(.paired(m, side), to: id)
-    for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
+    for line in ServerMessage.events(of: m, match.log.bodies) { send(line, to: id) }
   }
 
   /// Subscribes those sessions of the room's opener whose clients know the game. If the opener or the player who joined is not connected

@@ -62,14 +62,15 @@ extension Lobby {
   /// Sends the events that a client lacks, or the state if that is shorter.
   private mutating func sync(_ match: LiveMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
-      match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
+      match.log.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false
+        })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, through: match.state.seq, to: id)
     send(.ok(match.id, seq: match.state.seq), to: id, re: re)
   }
 
   private mutating func sendEvents(of match: LiveMatch, after seq: Int, through last: Int, to id: ConnectionID) {
-    for event in ServerMessage.events(of: match.id, Array(match.bodies.prefix(last)), after: seq) {
+    for event in ServerMessage.events(of: match.id, Array(match.log.bodies.prefix(last)), after: seq) {
       send(event, to: id)
     }
   }

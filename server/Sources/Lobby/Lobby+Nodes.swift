@@ -34,7 +34,7 @@ extension Lobby {
     matches.announce(last, of: m)
     guard let match = matches[m] else { return }
     // A log has one event of each number. So if a received event differs from the event in memory, one of the two is forged.
-    let isForged = match.contradicts(bodies, from: seq)
+    let isForged = match.log.contradicts(bodies, from: seq)
     guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
     // Only the store has the players, ratings and records that these events change: read the match again.

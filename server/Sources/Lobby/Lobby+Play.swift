@@ -11,7 +11,7 @@ extension Lobby {
     guard let side = match.side(of: account.id) else {
       return refuse(id, line.id, .forbidden, "you do not play in this match")
     }
-    if let mid, let known = match.answers[LiveMatch.key(side, mid)] {
+    if let mid, let known = match.log.answer(to: mid, of: side) {
       guard known.action == action else {
         return refuse(id, line.id, .midReused, "this mid was used for another command", match)
       }

@@ -141,7 +141,7 @@ extension Lobby {
   /// the match, or a request has loaded it before the verdict on the unit that created it. To a rematch, subscribes the sessions that
   /// played the previous match. To any other match, subscribes sessions that withdrew a seek, perhaps after its ticket was matched.
   mutating func adopt(_ m: MatchID) {
-    guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
+    guard let match = matches[m], let first = match.log.bodies.first, let event = try? MatchEvent(body: first) else {
       return
     }
     if let old = previous(of: [event]), matches[old] != nil {
