@@ -56,6 +56,11 @@ struct Agenda: Sendable {
   var pulse: Tick?
   /// The start of the wait for the next event: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
+  /// The times at which an opponent may reply; `nil` before the session's first piece.
+  var slots: Slots?
+  /// The time of the low tonic that is scheduled at the start of a piece. An earlier event cuts this note and strikes the low tonic
+  /// itself.
+  var pendingTonic: Tick?
 
   /// Whether the arch (the closing bars) at the end of a piece plays.
   var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
@@ -98,11 +103,14 @@ struct Agenda: Sendable {
   /// Cancels everything except `pulse`, which goes on while a player's clock is low.
   mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
 
-  /// Delays all scheduled times except the pulse by `late`, because the synthesizer began a bar late.
-  mutating func shift(by late: Tick) {
+  /// Delays all scheduled times except the pulse, and the slots of the bar, because the synthesizer began this bar at `frame` instead of
+  /// at `start`.
+  mutating func shift(from start: Tick, to frame: Tick) {
+    let late = frame - start
     next = next.map { $0 + late }
     drone = drone.map { $0 + late }
     waitingSince = waitingSince + late
+    if slots?.start == start { slots?.start = frame }
   }
 }
 

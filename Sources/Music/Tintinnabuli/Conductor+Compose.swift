@@ -27,7 +27,7 @@ extension Conductor {
     // clients' times differ, and all clients have to compose identical bars.
     let heard = piece.isMatch ? .zero : moment
     let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
-    piece.take(choice)
+    piece.choices.take(choice, at: piece.number)
     novelty.insert(notes(of: found), octaves: octaves, root: longRoot(plan), at: heard)
     if explains { search.choose(choice % count) }
     return write(plan, found, of: search, at: moment, SplitMix64(seed: barSeed, index: 0xFFFF))
@@ -68,7 +68,7 @@ extension Conductor {
   private func choose(
     _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {
-    if let choice = piece.replayed { return (choice, line(choice)) }
+    if let choice = piece.choices.next(at: piece.number) { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
     // In a long piece, a repetition of a bar of two or three notes must cost more than a long note that is not of the desired kind
@@ -105,7 +105,8 @@ extension Conductor {
     return MelodyProblem(
       count: count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,
       direction: [Int](repeating: 0, count: count), leans: false,
-      center: (low + high) / 2 + piece.drift + plan.root + (plan.change?.rule.register ?? 0), own: marks(plan.voice),
+      center: (low + high) / 2 + piece.tuning.drift + plan.root + (plan.change?.rule.register ?? 0),
+      own: marks(plan.voice),
       motto: motto.map { $0 + lowest }, opposing: marks(plan.voice?.other))
   }
 

@@ -30,7 +30,7 @@ extension Conductor {
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
   ) -> [ScoreEvent] {
-    let isFirst = piecesBegun == 0 && piece.events.isEmpty
+    let isFirst = !series.hasBegun && piece.events.isEmpty
     if !isFirst { book.cut(at: moment) }
     if !piece.isMatch && !piece.events.isEmpty {
       let awoke = piece.events.contains { event in
@@ -43,12 +43,12 @@ extension Conductor {
     if let match {
       let place = place % max(home.tonics.count, 1)
       piece.station = Station(game: place, place: place)
-      (pieceSeed, novelty, autoReplyVoices) = (match, Novelty(), [])
+      (series.seed, novelty, autoReplyVoices) = (match, Novelty(), [])
       tunePiece()
     }
     findTonic()
-    piecesBegun += 1
-    slots = Slots(start: moment, short: short)
+    series.hasBegun = true
+    agenda.slots = Slots(start: moment, short: short)
     guard !isFirst else { return [] }
     let generation = book.newGeneration()
     let up = Tick.seconds(rules.pedal.newGame)
@@ -58,29 +58,28 @@ extension Conductor {
       rules.drone.bed(at: moment, seconds: rules.pedal.newGame, generation: generation),
     ]
     events += tonic(at: moment + up, generation: generation)
-    pendingTonic = moment + up
-    slots = Slots(start: moment + up, short: short)
+    agenda.pendingTonic = moment + up
+    agenda.slots = Slots(start: moment + up, short: short)
     book.silence()
     agenda.wait(from: moment + up, rules)
     return events.inOrder
   }
 
   private mutating func resetPiece(number: Int, marks: Marks, isFirst: Bool) {
-    if !isFirst { pieceNumber &+= 1 }
-    pieceSeed = pieceNumber == 0 ? seed : SplitMix64.first(seed: seed, index: pieceNumber)
-    let opening = isFirst ? piece.choices : []
+    series.begin(isFirst: isFirst)
+    let opening = isFirst ? piece.choices.taken : []
     piece = Piece()
     undoStack = []
     (piece.number, piece.barNumber, piece.marks) = (number, number, marks)
-    (piece.choices, piece.firstBar) = (opening, isFirst ? 0 : bars.count)
+    (piece.choices.taken, piece.firstBar) = (opening, isFirst ? 0 : bars.count)
     tunePiece()
   }
 
   /// Chooses the piece's register and its order of contours at random, by its seed, so that pieces differ.
   mutating func tunePiece() {
     var generator = SplitMix64(seed: pieceSeed, index: 0xA11A)
-    piece.drift = generator.below(2 * rules.melody.drift + 1) - rules.melody.drift
-    piece.contourOffset = generator.below(12)
+    piece.tuning.drift = generator.below(2 * rules.melody.drift + 1) - rules.melody.drift
+    piece.tuning.contourOffset = generator.below(12)
   }
 
   // MARK: Events
@@ -107,7 +106,7 @@ extension Conductor {
     let problem = problem(stroke, &plan)
     let written = compose(plan, problem, at: moment, number: stroke.number)
     piece.pendingSigns.record(plan, written, by: event.voice)
-    slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
+    agenda.slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
     let bar = changePedal(in: events(of: written), stroke) + [cut(at: moment)]
     return (bar + moveBed(to: event.root, at: moment) + scheduleNext(after: written, event, at: moment)).inOrder
   }
@@ -127,16 +126,16 @@ extension Conductor {
     if !stroke.event.isFree {
       undoStack.append(Snapshot(of: piece.isMatch ? before : piece, novelty, at: moment))
     }
-    stroke.overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
-    pendingTonic = nil
+    stroke.overtakesTonic = agenda.pendingTonic.map { $0 >= moment } ?? false
+    agenda.pendingTonic = nil
   }
 
   /// Adds a person's thinking time to the piece's thinking times (`tempo`), and counts a very short time as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
     if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.add(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
-    piece.hurried = stroke.isHurried ? piece.hurried + 1 : 0
-    piece.last = (stroke.moment, stroke.logged ?? stroke.moment)
+    piece.tempo.hurried = stroke.isHurried ? piece.tempo.hurried + 1 : 0
+    piece.tempo.last = (stroke.moment, stroke.logged ?? stroke.moment)
   }
 
   /// Adds the event to the piece, and finds the signs (musical answers) for its facts, such as a threat.
@@ -182,7 +181,7 @@ extension Conductor {
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }
-    return (loudness * (100 - law.hurryFade * min(piece.hurried, law.hurryMost)) / 100, law.hurryT)
+    return (loudness * (100 - law.hurryFade * min(piece.tempo.hurried, law.hurryMost)) / 100, law.hurryT)
   }
 
   /// Gives a removed mark its own pair, in which T is alone: the second pair, or the third if a sign (the musical answer to a fact) needs
@@ -213,7 +212,7 @@ extension Conductor {
   /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, raises the
   /// pedal half way at every `hurryPedal`th hurried move; at other moves leaves the bar's pedal as it is.
   private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
-    let isHalf = piece.hurried > 0 && piece.hurried % max(rules.gestures.hurryPedal, 1) == 0
+    let isHalf = piece.tempo.hurried > 0 && piece.tempo.hurried % max(rules.gestures.hurryPedal, 1) == 0
     guard stroke.startsOver || isHalf else { return bar }
     let (amount, seconds) =
       stroke.startsOver ? (0, rules.pedal.newGame) : (rules.pedal.half, rules.pedal.halfSeconds)
@@ -284,7 +283,7 @@ extension Conductor {
     guard !changes.isEmpty, !piece.isOver, piece.events.last?.end == nil, let last = closed.last?.number,
       piece.number - last <= rules.sentences.lasting
     else { return nil }
-    let index = (closed.count - 1 + piece.contourOffset) % changes.count
+    let index = (closed.count - 1 + piece.tuning.contourOffset) % changes.count
     return (index + 1, changes[index])
   }
 
@@ -429,7 +428,7 @@ private struct Stroke {
     (self.event, self.moment, self.logged) = (event, moment, logged)
     number = event.number ?? (piece.isOver ? 1 : piece.number + 1)
     startsOver = piece.isOver || number <= piece.number
-    gap = (startsOver ? nil : piece.last).map { last in
+    gap = (startsOver ? nil : piece.tempo.last).map { last in
       logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment
     }
   }

@@ -69,7 +69,7 @@ extension Conductor {
     var plan = BarPlan(
       kind: .phrase, ply: piece.number, voice: said.count % 2 == 0 ? event.voice.other : event.voice,
       count: min(rules.bars.pairs(ply: piece.equivalentEventNumber), left), sign: sign.sustained,
-      short: min(slots?.short ?? short, short))
+      short: min(agenda.slots?.short ?? short, short))
     plan.root = event.root
     plan.change = change
     plan.velocity = rules.phrases.velocity * loudness(at: piece.form) / 100

@@ -37,24 +37,19 @@ public struct Conductor: Sendable {
   /// Whether `reasons` are recorded.
   public var explains = false
   /// The seed of the running piece, for its record.
-  public internal(set) var pieceSeed: UInt64
+  public var pieceSeed: UInt64 { series.seed }
   /// The number of pieces begun after the session's first.
-  public internal(set) var pieceNumber: UInt64 = 0
+  public var pieceNumber: UInt64 { series.number }
   /// Whether T is silent because of a lost connection.
   public internal(set) var connectionLost = false
   /// How far ahead `advance(to:)` returns events, so that the music continues if the caller stalls.
   public static let lookahead = Tick.milliseconds(1_500)
 
   // The following properties are internal, because extensions in other files use them.
-  let seed: UInt64
-  var piecesBegun = 0
+  var series: Series
   var novelty = Novelty()
   var book = ScoreBook()
   var agenda = Agenda()
-  var slots: Slots?
-  /// The time of the low tonic that is scheduled at the start of a piece. An earlier event cuts this note and strikes the low tonic
-  /// itself.
-  var pendingTonic: Tick?
   var piece = Piece()
   /// Snapshots before each event of the piece, for undo, and to compose the last event again once its logged time is known.
   var undoStack: [Snapshot] = []
@@ -66,17 +61,15 @@ public struct Conductor: Sendable {
   ///   - home: The rules, on the file's own tonic.
   ///   - station: The position in the cycle of tonics at which a resumed session continues.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
-    (self.seed, self.home, self.station) = (seed, home, station)
+    (series, self.home, self.station) = (Series(seed: seed), home, station)
     rules = home.at(station)
-    pieceSeed = seed
     tunePiece()
   }
 
   /// Lets the next piece start like a later piece of a session: with pedal and low tonic, without an opening phrase. As the session's first
   /// piece, it still has the session's own seed.
   public mutating func joinSession() {
-    piecesBegun = 1
-    pieceNumber = .max
+    series.join()
   }
 
   // MARK: What was composed
@@ -88,14 +81,14 @@ public struct Conductor: Sendable {
   /// The bars of the running piece: opening, events, echoes, closing bars, and bars of events taken back.
   public var score: ArraySlice<Bar> { bars.dropFirst(piece.firstBar) }
   /// The numbers of the candidate melodies chosen for the running piece's bars, grouped by the number of the preceding event.
-  public var choices: [[Int]] { piece.choices }
+  public var choices: [[Int]] { piece.choices.taken }
   /// Whether the running piece has ended.
   public var isOver: Bool { piece.isOver }
   /// Whether the arch (the closing bars) at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
   /// Makes the piece use the candidate melodies whose numbers a record gives for its bars. Each other bar gets the cheapest candidate.
-  public mutating func replay(choices: [[Int]]) { piece.replay = choices }
+  public mutating func replay(choices: [[Int]]) { piece.choices.replay = choices }
 
   // MARK: Time
 
@@ -125,7 +118,7 @@ public struct Conductor: Sendable {
   ///
   /// Slots are a short note apart, from the start of the long note on through the silence after it.
   public func replySlot(ready: Tick) -> Tick {
-    guard reply == .musical, let slots, !piece.isOver else { return ready }
+    guard reply == .musical, let slots = agenda.slots, !piece.isOver else { return ready }
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
@@ -136,9 +129,8 @@ public struct Conductor: Sendable {
   /// Corrects the times of the bar with the given generation number, which the synthesizer began late, at `frame`.
   public mutating func shifted(generation: UInt32, to frame: Tick) {
     guard let start = book.shift(generation: generation, to: frame) else { return }
-    if slots?.start == start { slots?.start = frame }
     piece.pendingSigns.shift(from: start, to: frame)
-    agenda.shift(by: frame - start)
+    agenda.shift(from: start, to: frame)
   }
 
   // MARK: Shared by all parts

@@ -1,3 +1,4 @@
+import Base
 import ScoreModel
 
 /// The state of the running piece.
@@ -14,21 +15,15 @@ struct Piece: Sendable {
   var isMatch: Bool { station != nil }
   var pendingSigns = PendingSigns()
   var tempo = Tempo()
-  /// The last event's time, and its time in the match's log.
-  var last: (moment: Tick, logged: Tick)?
-  var hurried = 0
   var echoes = EchoMemory()
   var isOver = false
   /// The form of the closing bars of a drawn piece: an index in `ScoreRules.draws` from 1, or 0 if `draws` is empty.
   var draw: Int?
   /// The current harmony of the bed (the drone's sustained tone).
   var bed = Bed()
-  var drift = 0
-  var contourOffset = 0
+  var tuning = Tuning()
   var barNumber = 0
-  /// The numbers of the chosen candidate melodies, grouped by the preceding event; `replay` has the numbers that a record prescribes.
-  var choices: [[Int]] = []
-  var replay: [[Int]] = []
+  var choices = Choices()
   /// The number of the session's bars before the piece.
   var firstBar = 0
 
@@ -45,7 +40,7 @@ struct Piece: Sendable {
   /// The contour of an event's bar, by the standing of its voice.
   func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {
     let list = standing > 0.3 ? rules.ahead : standing < -0.3 ? rules.behind : rules.even
-    return list.isEmpty ? .arch : list[(contourOffset + number) % list.count]
+    return list.isEmpty ? .arch : list[(tuning.contourOffset + number) % list.count]
   }
 
   /// The progress of the piece, 0…1. It is 1 once a voice has almost won; before that, it comes from the last event's `phase` or, without
@@ -61,17 +56,56 @@ struct Piece: Sendable {
     if events.contains(where: { abs($0.standing) > 0.9 && $0.end == nil }) { return 2 }
     return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0
   }
+}
 
-  /// Records the number of the candidate melody that was chosen for a bar.
-  mutating func take(_ choice: Int) {
-    while choices.count <= number { choices.append([]) }
-    choices[number].append(choice)
+/// What is drawn once for a piece, by its seed, so that pieces differ.
+struct Tuning: Sendable {
+  /// The degrees by which the register of M differs from that of the rules.
+  var drift = 0
+  /// The number of contours to skip in the lists of the rules.
+  var contourOffset = 0
+}
+
+/// The numbers of the candidate melodies for the bars of a piece, grouped by the number of the preceding event.
+struct Choices: Sendable {
+  /// The numbers chosen so far.
+  var taken: [[Int]] = []
+  /// The numbers that a record prescribes.
+  var replay: [[Int]] = []
+
+  /// Records the number of the candidate melody that was chosen for a bar after the event `number`.
+  mutating func take(_ choice: Int, at number: Int) {
+    while taken.count <= number { taken.append([]) }
+    taken[number].append(choice)
   }
 
-  /// The number of the candidate melody that a record gives for the next bar; `nil` if the record gives none.
-  var replayed: Int? {
-    let taken = number < choices.count ? choices[number].count : 0
-    return number < replay.count && taken < replay[number].count ? replay[number][taken] : nil
+  /// The number of the candidate melody that a record gives for the next bar after the event `number`; `nil` if the record gives none.
+  func next(at number: Int) -> Int? {
+    let count = number < taken.count ? taken[number].count : 0
+    return number < replay.count && count < replay[number].count ? replay[number][count] : nil
+  }
+}
+
+/// The seeds of a session's pieces, which are derived from the seed of the first.
+struct Series: Sendable {
+  /// The seed of the session's first piece.
+  private let first: UInt64
+  /// The seed of the running piece.
+  var seed: UInt64
+  /// The number of pieces begun after the session's first.
+  private(set) var number: UInt64 = 0
+  /// Whether the session's first piece has begun.
+  var hasBegun = false
+
+  init(seed: UInt64) { (first, self.seed) = (seed, seed) }
+
+  /// Makes the next piece start like a later piece of the session, with the session's own seed.
+  mutating func join() { (hasBegun, number) = (true, .max) }
+
+  /// Sets the seed of a piece that begins; `isFirst` marks the session's first piece.
+  mutating func begin(isFirst: Bool) {
+    if !isFirst { number &+= 1 }
+    seed = number == 0 ? first : SplitMix64.first(seed: first, index: number)
   }
 }
 
@@ -103,7 +137,7 @@ struct Snapshot: Sendable {
   /// and the count of hurried moves, but keeps the melodies heard since.
   init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
     (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
-    if !piece.isMatch { (self.piece.last, self.piece.hurried) = (nil, 0) }
+    if !piece.isMatch { (self.piece.tempo.last, self.piece.tempo.hurried) = (nil, 0) }
   }
 
   func restore(_ piece: inout Piece, _ novelty: inout Novelty) {
