@@ -64,12 +64,13 @@ def whole(game, ann, ben, enter, moves):
         for player in everybody:
             player.page.until(MARKED % repr(cell + ","))
         plies += 1
+        if plies in (4, 5):
+            # The reloaded page shows the match a moment after it is back.
+            again((x, o)[plies % 2])
+            (x, o)[plies % 2].page.until(MARKED % repr(cell + ","))
         if plies == 4:
-            again(x)
             everybody.append(enter(watch(o)))
             hash_begins(everybody[-1], "#/w/")
-        if plies == 5:
-            again(o)
         expect(plies < 120, f"{game} does not end")
         wait("the next move", lambda: is_over(x) or open_cells((x, o)[plies % 2], game))
     for player in (x, o):
