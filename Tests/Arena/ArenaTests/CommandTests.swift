@@ -166,8 +166,7 @@ import TicTacToe
 
   @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with one error`() throws {
     try Support.withFolder { folder in
-      // The limit of processes does not apply to root. So root lets another user run a copy of the program, because this user may not read
-      // the build's folder.
+      // The limit of processes does not apply to root, so another user runs a copy of the program outside the build's folder.
       let program = try Support.copyArena(into: folder)
       let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
       let run = "\(program) run --x random --o random --threads 2"
@@ -389,8 +388,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Cuts the file of games in half and resumes the run. The files of music must equal those of the first run, and files of music that
-      // the resumed run does not write must be gone.
+      // Cuts the file of games in half and resumes the run, which must leave the same files of music as the first run, and no others.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)

@@ -63,7 +63,7 @@ extension Lobby {
   private mutating func sync(_ match: LiveMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
       match.log.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false
-        })
+      })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, through: match.state.seq, to: id)
     send(.ok(match.id, seq: match.state.seq), to: id, re: re)
