@@ -169,9 +169,9 @@ package struct TimeLimit: Sendable, Hashable {
       guard let seconds = Double(text), (0.001...3600).contains(seconds) else {
         throw ArenaError("st '\(text)': 0.001–3600 seconds")
       }
-      (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
+      (moveTime, clock, increment, period) = (Int(seconds * 1000), 0, 0, 0)
     default:
-      let moves = text.prefixMatch(of: /([0-9]{1,4})\//)
+      let moves = text.prefixMatch(of: /([0-9]+)\//)
       let time = text.dropFirst(moves?.0.count ?? 0)
       let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
@@ -180,6 +180,7 @@ package struct TimeLimit: Sendable, Hashable {
         throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, 0.001–3600 and 0–3600; minutes as 1:30")
       }
       (moveTime, clock, increment) = (0, Int(parts[0] * 1000), parts.count > 1 ? Int(parts[1] * 1000) : 0)
+      // A number of moves that `Int` cannot hold covers every game, as 0 does.
       period = moves.flatMap { Int($0.1) } ?? 0
     }
   }

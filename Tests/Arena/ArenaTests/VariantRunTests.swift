@@ -97,6 +97,9 @@ import TicTacToe
     }
     try run.time.apply("tc", "\(most - 1)/60")
     #expect(throws: ArenaError.self) { try run.validate() }
+    // A time for each move replaces the clock, and with it the number of moves.
+    try run.time.apply("st", "2")
+    try run.validate()
     run.time = TimeLimit()
     run.entrants[0] = try EngineSettings.entrant(["cmd=x", "tc=\(most - 1)/60"], each: [], default: run.time)
     #expect(throws: ArenaError.self) { try run.validate() }
