@@ -143,7 +143,7 @@ struct SolveCommand: ParsableCommand {
     return json ? AnswerText.solveJSON(state, R.variant, by: solver) : AnswerText.solve(state, by: solver)
   }
 
-  /// The maximum of `--nodes`: a search of so many positions takes about an hour.
+  /// The largest number that `--nodes` takes. A search of one thousand million positions takes about an hour.
   private static let nodeLimit = 1_000_000_000
 }
 

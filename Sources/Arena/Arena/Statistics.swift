@@ -159,7 +159,7 @@ package struct Estimate: Sendable, Hashable {
 
 /// A sequential probability ratio test between two Elo differences, which are logistic except in the model `normalised`.
 package struct SPRT: Sendable, Hashable {
-  /// What the test counts as one observation, and which kind of Elo it uses.
+  /// Whether one observation of the test is a game or a pair of games, and whether its Elo differences are logistic or normalised.
   package enum Model: String, Sendable, Hashable, CaseIterable {
     /// Pairs of games, which have five possible scores.
     case pentanomial
@@ -187,7 +187,7 @@ package struct SPRT: Sendable, Hashable {
   package var alpha = 0.05
   /// The chance of accepting the lower difference when the higher is true.
   package var beta = 0.05
-  /// What the test counts as one observation.
+  /// The kind of the observations and of the Elo differences.
   package var model = Model.pentanomial
 }
 

@@ -58,7 +58,7 @@ struct Piece: Sendable {
   }
 }
 
-/// What is drawn once for a piece, by its seed, so that pieces differ.
+/// Two numbers that a piece draws at random from its seed when it begins. They make one piece differ from another.
 struct Tuning: Sendable {
   /// The degrees by which the register of M differs from that of the rules.
   var drift = 0

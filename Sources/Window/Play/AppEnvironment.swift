@@ -21,8 +21,8 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells the engine that nobody hears the output (`true`), because the window is hidden and its sound is off: the engine may then stop
-  /// computing samples.
+  /// Tells the engine whether its output is unheard: the window is hidden, and it is muted or the settings silence hidden windows. While
+  /// the output is unheard, the engine may stop computing samples.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether quiet passages are made louder, so that they differ less from loud ones.
   package var setEven: (Bool) -> Void = { _ in }

@@ -39,7 +39,7 @@ package struct Neighbours: Sendable {
 
   package mutating func hear(_ beacon: Announcement, from host: String, at now: Double) {
     let room = NetworkModel.Nearby(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)
-    // Keep at most 32 rooms, more than the page shows: only a program that floods the network would announce so many.
+    // Keep at most 32 rooms, so that a program that floods the network cannot fill the memory and the list.
     guard heard[room] != nil || heard.count < 32 else { return }
     heard[room] = now
   }
