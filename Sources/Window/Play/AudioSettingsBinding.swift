@@ -160,7 +160,10 @@ extension Settings {
     case .solved(let day):
       // A puzzle that was left open over midnight is solved late, and its day is the one just before the current streak. So the streak now
       // includes that day, and the streak that ended just before that day (`streakBefore`, 0 without one).
-      if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
+      let start = streakStart > 0 ? streakStart : solvedDay - streak + 1
+      if streak > 0, day == start - 1 {
+        (streak, streakStart, streakBefore) = (streak + 1 + streakBefore, day - streakBefore, 0)
+      }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
       // A flight from Los Angeles to Sydney skips a date. The streak continues if in the time zone of the last solution it is still the day
@@ -169,7 +172,8 @@ extension Settings {
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       let goesOn = day == solvedDay + 1 || isSkipped
       if !goesOn { streakBefore = day == solvedDay + 2 ? streak : 0 }
-      (streak, solvedDay, solvedZone) = (goesOn ? streak + 1 : 1, day, zone)
+      (streak, streakStart) = goesOn ? (streak + 1, start) : (1, day)
+      (solvedDay, solvedZone) = (day, zone)
     case .opponent(let setup):
       let other = setup.x == .human ? setup.o : setup.x
       if let argument = other.argument { opponent = argument }

@@ -121,6 +121,8 @@ package final class Settings {
   @Setting package var solvedDay: Int
   /// The number of days in a row with a solved puzzle, of which `solvedDay` is the last.
   @Setting package var streak: Int
+  /// The first day of the streak. 0 in files of older versions, where a streak has no skipped date.
+  @Setting package var streakStart: Int
   /// The length of the streak before `streak`, if exactly one missed day separates the two streaks, else 0.
   @Setting package var streakBefore: Int
   /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
@@ -131,7 +133,7 @@ package final class Settings {
 
   /// Reads again the settings that another window may have written: the explained signs, the shown rules, the solved daily puzzles.
   package func refreshMarks() {
-    store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-before", "solved-zone"])
+    store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-start", "streak-before", "solved-zone"])
   }
 
   /// Opens the settings of a platform. If the settings file does not set the language, the theme or the text size, the system's preference
@@ -176,6 +178,7 @@ package final class Settings {
     _side = Setting(store, "side", "x")
     _solvedDay = Setting(store, "solved-day", 0)
     _streak = Setting(store, "streak", 0)
+    _streakStart = Setting(store, "streak-start", 0)
     _streakBefore = Setting(store, "streak-before", 0)
     _solvedZone = Setting(store, "solved-zone", 0)
     _window = Setting(store, "window", "")
