@@ -1,13 +1,10 @@
-/// The random numbers for tokens, secrets and ids: from the operating system, or, in simulations and tests, from a seed.
+/// Random numbers for tokens, secrets and ids.
 ///
-/// Ids are public. From two ids of a seeded generator anybody could compute its next numbers, and so the tokens and secrets made of them.
+/// Seeds are only for simulations and tests: ids are public, and from two ids of a seeded generator anybody could compute its next secrets.
 package enum Entropy: RandomNumberGenerator, Sendable {
-  /// The operating system's generator, secure enough for tokens.
   case system
-  /// A reproducible source, only for simulations and tests.
   case seeded(SplitMix64)
 
-  /// Makes the reproducible source if a seed is given, else uses the system's generator.
   package init(seed: UInt64? = nil) { self = seed.map { .seeded(SplitMix64(seed: $0)) } ?? .system }
 
   package mutating func next() -> UInt64 {

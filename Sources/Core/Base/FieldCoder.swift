@@ -2,14 +2,12 @@
 // only public generic code. Without specialisation this code took 6 % of a server's processor time.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// An error in a field of a JSON object.
 public enum FieldError: Error, Sendable, Hashable {
   /// The named field is missing or has the wrong type.
   case missing(String)
   /// The named field has a value that is not allowed. The second text describes the allowed values.
   case invalid(String, String)
 
-  /// The error as one sentence, for the author of the JSON object.
   public var message: String {
     switch self {
     case .missing(let field): "the field \"\(field)\" is missing or has the wrong type"
@@ -18,7 +16,7 @@ public enum FieldError: Error, Sendable, Hashable {
   }
 }
 
-/// Writes the fields of a JSON object, or reads them: a type lists its fields once, for writing and for reading.
+/// Writes the fields of a JSON object, or reads them: a type lists its fields once, for both.
 ///
 /// When writing, each call returns the value it was given. When reading, it returns the value of the object's field, or throws.
 ///
@@ -32,7 +30,6 @@ public struct FieldCoder {
   private var writer: JSONWriter?
   private let object: JSONObject
 
-  /// Reads from an object.
   public init(reading object: JSONObject) { self.object = object }
 
   private init(capacity: Int) {
@@ -40,7 +37,7 @@ public struct FieldCoder {
     object = JSONObject()
   }
 
-  /// Runs `body` and returns the object that `body` writes, followed by a line feed if `isLine`.
+  /// The object that `body` writes, followed by a line feed if `isLine`.
   public static func bytes(
     capacity: Int = 160, isLine: Bool = false, _ body: (inout FieldCoder) throws(FieldError) -> Void
   ) -> [UInt8] {
@@ -50,7 +47,6 @@ public struct FieldCoder {
     return coder.writer?.bytes ?? []
   }
 
-  /// Whether the coder reads an object rather than writing one.
   public var isReading: Bool { writer == nil }
 
   /// Writes or reads a required field.
@@ -59,7 +55,7 @@ public struct FieldCoder {
     return isReading ? try present(read(name, as: V.self), name) : value
   }
 
-  /// Writes or reads an optional field. Reading a missing field throws if `isRequired`, else returns `nil`.
+  /// Reading a missing field throws if `isRequired`, else returns `nil`.
   public mutating func field<V: FieldValue>(
     _ name: StaticString, _ value: V?, isRequired: Bool = false
   ) throws(FieldError) -> V? {
@@ -72,13 +68,13 @@ public struct FieldCoder {
     return found
   }
 
-  /// Writes or reads a field with a default: always writes the field, and reads `usual` if the field is absent.
+  /// Always writes the field; reads `usual` if the field is absent.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V, or usual: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// Writes or reads a field with a default: omits a field whose value is `usual`, and reads `usual` if the field is absent.
+  /// Omits a field whose value is `usual`; reads `usual` if the field is absent.
   public mutating func field<V: FieldValue & Equatable>(
     _ name: StaticString, _ value: V, unless usual: V
   ) throws(FieldError) -> V {
@@ -86,27 +82,23 @@ public struct FieldCoder {
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// Writes a required field, or reads it into `value`.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V) throws(FieldError) {
     value = try field(name, value)
   }
 
-  /// Writes an optional field, or reads it into `value`.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V?) throws(FieldError) {
     value = try field(name, value)
   }
 
-  /// Writes a field with a default, or reads it into `value`. Writing never omits the field.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V, or usual: V) throws(FieldError) {
     value = try field(name, value, or: usual)
   }
 
-  /// Writes or reads a required text of at most `max` Unicode scalars.
+  /// Writes or reads a text of at most `max` Unicode scalars.
   public mutating func text(_ name: StaticString, _ value: String, max: Int) throws(FieldError) -> String {
     try text(name, value, max: max, isRequired: true) ?? value
   }
 
-  /// Writes or reads an optional text of at most `max` Unicode scalars.
   public mutating func text(
     _ name: StaticString, _ value: String?, max: Int, isRequired: Bool = false
   ) throws(FieldError) -> String? {
@@ -115,7 +107,7 @@ public struct FieldCoder {
     return value
   }
 
-  /// When reading, throws if `holds` is false; `allowed` describes the allowed values in the message. Does nothing when writing.
+  /// Throws if `holds` is false, but only when reading. `allowed` describes the allowed values for the message.
   public func require(
     _ holds: Bool, _ name: StaticString, _ allowed: @autoclosure () -> String
   ) throws(FieldError) {
@@ -125,7 +117,6 @@ public struct FieldCoder {
   /// Writes a field that is derived from other fields; reading ignores it.
   public mutating func tell(_ name: StaticString, _ value: some FieldValue) { writer?.field(name, value) }
 
-  /// Writes a field whose value is given as JSON text.
   public mutating func tell(_ name: StaticString, json: some Sequence<UInt8>) { writer?.raw(name, json) }
 
   private func read<V: FieldValue>(_ name: StaticString, as type: V.Type) throws(FieldError) -> V? {
@@ -134,17 +125,13 @@ public struct FieldCoder {
   }
 }
 
-/// Returns a field's value; throws if the value is `nil`.
 private func present<V>(_ value: V?, _ name: StaticString) throws(FieldError) -> V {
   guard let value else { throw .missing("\(name)") }
   return value
 }
 
-/// A type that can be the value of a field.
 public protocol FieldValue {
-  /// Reads a value. Throws an error that names the field if the value has another type or is not allowed.
   init(_ json: JSON, _ name: StaticString) throws(FieldError)
-  /// Writes the value.
   func append(to bytes: inout [UInt8])
 }
 
@@ -167,7 +154,6 @@ extension FieldText {
 extension FieldText where Self: RawRepresentable & CaseIterable, RawValue == String {
   package init?(text: String) { self.init(rawValue: text) }
   package var text: String { rawValue }
-  /// The texts of all cases, as `a, b or c`.
   package static var allowed: String {
     let all = allCases.map { $0.rawValue }
     return all.dropLast().joined(separator: ", ") + " or " + (all.last ?? "")
@@ -186,14 +172,12 @@ extension FieldObject {
     try self.init(present(json.object, name))
   }
 
-  /// Reads the fields of an object.
   package init(_ object: JSONObject) throws(FieldError) {
     self.init()
     var coder = FieldCoder(reading: object)
     try code(&coder)
   }
 
-  /// The object as JSON text, followed by a line feed if `isLine`.
   package func bytes(capacity: Int = 160, isLine: Bool = false) -> [UInt8] {
     FieldCoder.bytes(capacity: capacity, isLine: isLine) { coder throws(FieldError) in
       var copy = self
@@ -212,8 +196,7 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
-  /// Clamps a number to 32 bits: an `Int` has only 32 bits in the browser. On 64-bit machines the sum of two clamped numbers cannot
-  /// overflow.
+  /// Clamps a number to 32 bits: an `Int` has only 32 bits in the browser.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     self = Int(Int32(clamping: try present(json.int64, name)))
   }

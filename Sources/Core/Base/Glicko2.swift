@@ -3,11 +3,10 @@ import Glibc
 /// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013. Each game is a rating period of its own, and a rating's deviation
 /// grows with each day without a game.
 package enum Glicko2 {
-  /// Strength, uncertainty and volatility of a player.
   package struct Rating: Sendable, Hashable {
-    /// The strength in rating points; 1500 for a new player.
+    /// The strength in rating points.
     package var value: Double
-    /// The standard deviation of the strength in rating points, 30…350; 350 for a new player.
+    /// The standard deviation of the strength in rating points, 30…350.
     package var deviation: Double
     package var volatility: Double
 
@@ -26,11 +25,10 @@ package enum Glicko2 {
 
   /// 400 / ln 10: a rating is 1500 plus the paper's μ times this number.
   private static let scale = 173.7178
-  /// The paper's τ, which limits how fast the volatility changes. The paper recommends 0.3–1.2; with a smaller value, improbable results
-  /// change the volatility less.
+  /// The paper's τ, recommended 0.3–1.2. A smaller τ lets improbable results change the volatility less.
   private static let tau = 0.5
 
-  /// One opponent, and the player's score against this opponent: 1, 0.5 or 0.
+  /// `score` is the player's score against the opponent: 1, 0.5 or 0.
   package typealias Game = (opponent: Rating, score: Double)
 
   /// The player's rating after a rating period with these games.
@@ -56,7 +54,7 @@ package enum Glicko2 {
       volatility: sigma)
   }
 
-  /// The new volatility: step 5 of the paper, which finds the root of its function f by the Illinois method.
+  /// Step 5 of the paper: finds the root of its function f by the Illinois method.
   private static func volatility(phi: Double, v: Double, delta: Double, sigma: Double) -> Double {
     let a = log(sigma * sigma)
     func f(_ x: Double) -> Double {

@@ -4,22 +4,18 @@ public enum JSON: Sendable, Hashable {
   case bool(Bool)
   /// A number that is written without fraction and exponent, and fits 64 bits.
   case int(Int64)
-  /// A number that is not an `int`. The parser accepts finite numbers only; the writer writes infinities and NaN as `null`.
+  /// A number that is not an `int`. The writer writes infinities and NaN as `null`.
   case double(Double)
   case string(String)
   case array([JSON])
   case object(JSONObject)
 
-  /// Makes a whole number.
   package static func int(_ value: Int) -> JSON { .int(Int64(value)) }
 
-  /// The value if it is a string, else `nil`.
   package var string: String? { if case .string(let value) = self { value } else { nil } }
-  /// The value if it is a whole number, else `nil`.
   package var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The value, clamped to `Int` (32 bits in the browser), if it is a whole number, else `nil`.
+  /// The value of an `int`, clamped to `Int`, which has 32 bits in the browser.
   package var int: Int? { int64.map { Int(clamping: $0) } }
-  /// The value if it is a number, whole or not, else `nil`.
   package var number: Double? {
     switch self {
     case .int(let value): Double(value)
@@ -27,14 +23,10 @@ public enum JSON: Sendable, Hashable {
     default: nil
     }
   }
-  /// The value if it is `true` or `false`, else `nil`.
   package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  /// The elements if the value is an array, else `nil`.
   package var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
-  /// The fields if the value is an object, else `nil`.
   package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
-  /// The value of the field `name`; `nil` if this is not an object or has no such field.
   package subscript(name: String) -> JSON? { object?[name] }
 
   /// The value as JSON text: one line, without blanks between its parts.
@@ -47,7 +39,6 @@ public enum JSON: Sendable, Hashable {
   /// Parses a text that is a single value, nested at most 16 deep.
   package init(_ text: String) throws(NotationError) { try self.init(bytes: Array(text.utf8)) }
 
-  /// Parses UTF-8 text that is a single value, nested at most 16 deep.
   package init(bytes: [UInt8]) throws(NotationError) {
     do throws(JSONError) {
       self = try JSONParser.parse(bytes, maxDepth: 16)
@@ -69,7 +60,6 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
 
 /// The fields of a JSON object, in order. No name occurs twice.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-  /// One named value.
   package struct Field: Sendable, Hashable {
     package var name: String
     package var value: JSON
@@ -77,7 +67,6 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package init(name: String, value: JSON) { (self.name, self.value) = (name, value) }
   }
 
-  /// The fields in the order in which they were read or added.
   package var fields: [Field]
 
   package init(fields: [Field] = []) { self.fields = fields }
@@ -87,14 +76,12 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     self.fields = fields.map { Field(name: $0, value: $1) }
   }
 
-  /// Appends a field, unless the value is `nil`. The name must not occur yet.
+  /// Appends a field, unless the value is `nil`. The name must be new.
   package mutating func add(_ name: String, _ value: JSON?) {
     if let value { fields.append(Field(name: name, value: value)) }
   }
 
-  /// The value of the field `name`; `nil` if there is no such field.
-  ///
-  /// - Complexity: O(number of fields); the objects in this program have few fields.
+  /// O(number of fields): the objects in this program have few fields.
   public subscript(name: String) -> JSON? {
     for field in fields where field.name == name { return field.value }
     return nil

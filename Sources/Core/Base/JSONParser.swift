@@ -1,6 +1,4 @@
-/// An error in JSON text, and the byte at which the parser found it.
 package struct JSONError: Error, Sendable, Hashable {
-  /// The kind of error.
   package enum Reason: String, Sendable {
     case unexpected = "unexpected byte"
     case truncated = "the line ends too early"
@@ -17,15 +15,14 @@ package struct JSONError: Error, Sendable, Hashable {
   package init(reason: Reason, offset: Int) { (self.reason, self.offset) = (reason, offset) }
 }
 
-/// Parses one JSON value (RFC 8259) from bytes in one pass, with recursion limited to `maxDepth`.
-///
-/// Stricter than the RFC: duplicate field names, invalid UTF-8 and lone surrogates are errors.
+/// Parses one JSON value (RFC 8259) in one pass. Stricter than the RFC: duplicate field names, invalid UTF-8 and lone surrogates are
+/// errors.
 package struct JSONParser {
   private let bytes: UnsafeRawBufferPointer
   private let maxDepth: Int
   private var i = 0
 
-  /// Parses a whole line; O(n). Allocates for strings longer than 15 bytes, and for arrays and objects that are not empty.
+  /// Allocates only for strings longer than 15 bytes, and for arrays and objects that are not empty.
   package static func parse(_ bytes: UnsafeRawBufferPointer, maxDepth: Int) throws(JSONError) -> JSON {
     var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
     parser.skipSpace()
@@ -35,7 +32,6 @@ package struct JSONParser {
     return value
   }
 
-  /// Parses a whole line; O(n).
   package static func parse(_ bytes: [UInt8], maxDepth: Int) throws(JSONError) -> JSON {
     let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { raw in
       do throws(JSONError) { return .success(try parse(raw, maxDepth: maxDepth)) } catch { return .failure(error) }
@@ -81,7 +77,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // Used from the 17th name on. With fewer names, comparing a new name with each earlier name is faster than hashing the new name.
+    // Used from the 17th name on: with fewer names, comparing each pair is faster than hashing.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }
@@ -101,7 +97,7 @@ package struct JSONParser {
     }
   }
 
-  /// Skips a comma or the closing byte after an element. Returns whether it was the closing byte, which ends the list.
+  /// Skips a comma or the closing byte after an element; true if it was the closing byte.
   private mutating func isEnd(_ closer: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard i < bytes.count else { throw error(.truncated) }
@@ -252,7 +248,7 @@ package struct JSONParser {
   }
 
   private func utf8(_ raw: UnsafeRawBufferPointer) throws(JSONError) -> String {
-    // ASCII, which most strings are, is always valid UTF-8 and needs no further check.
+    // ASCII is always valid UTF-8 and needs no further check.
     if raw.allSatisfy({ $0 < 0x80 }) { return String(decoding: raw, as: UTF8.self) }
     guard let text = String(validating: raw.bindMemory(to: UInt8.self), as: UTF8.self) else { throw error(.badString) }
     return text

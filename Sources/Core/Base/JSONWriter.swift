@@ -1,13 +1,6 @@
-/// Appends one JSON object to a byte array, field by field, without building a tree.
-///
-/// ```swift
-/// var out = JSONWriter()
-/// out.field("t", "ok")
-/// out.field("seq", 7)
-/// out.finish()  // {"t":"ok","seq":7}
-/// ```
+/// Writes one JSON object to a byte array, field by field, without building a tree.
 public struct JSONWriter {
-  /// The bytes so far; a complete object after `finish`.
+  /// A complete object only after `finish` or `finishLine`.
   public private(set) var bytes: [UInt8]
   private var first = true
 
@@ -29,7 +22,7 @@ public struct JSONWriter {
     if let value { field(name, value) }
   }
 
-  /// Writes a field whose value is already JSON text: a stored event body, or an object from another writer.
+  /// Writes a field whose value is already JSON text, such as a stored event body.
   public mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
     key(name)
     bytes.append(contentsOf: json)
@@ -54,7 +47,7 @@ public struct JSONWriter {
 
   /// Appends a decimal number.
   public static func append(_ value: Int64, to bytes: inout [UInt8]) {
-    // Write the digits into a buffer from the right. Reversing them inside `bytes` would copy a slice of `bytes`.
+    // Digits go into a buffer from the right: reversing them inside `bytes` would copy a slice.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var first = digits.count
     var rest = value.magnitude
@@ -119,5 +112,4 @@ public struct JSONWriter {
   }
 }
 
-/// The lower-case hexadecimal digit of 0–15.
 package func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }

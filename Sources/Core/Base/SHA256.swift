@@ -1,18 +1,13 @@
-/// SHA-256 (FIPS 180-4), the hash of files, engines, openings and match logs.
-///
-/// Implemented here because no Swift package or system library is available on every target, WebAssembly included.
+/// SHA-256 (FIPS 180-4). Implemented here because no Swift package or system library is available on every target, WebAssembly included.
 package struct SHA256: Sendable {
-  /// A digest of 32 bytes.
   package struct Digest: Sendable, Hashable {
     /// The eight words, most significant first.
     package let words: SIMD8<UInt32>
 
-    /// The digest as 32 bytes.
     package var bytes: [UInt8] {
       (0..<32).map { UInt8(truncatingIfNeeded: words[$0 / 4] >> UInt32(24 - 8 * ($0 % 4))) }
     }
 
-    /// The digest as 64 lower-case hexadecimal digits.
     package var hex: String {
       String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
     }
@@ -20,30 +15,26 @@ package struct SHA256: Sendable {
 
   private var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-  /// The block being filled. The bytes hashed since the last whole block are at its front: `length` mod 64 bytes.
+  /// The block being filled: its first `length` mod 64 bytes are hashed but not yet compressed.
   private var block = InlineArray<64, UInt8>(repeating: 0)
   private var length: UInt64 = 0
 
-  /// Starts the hash of an empty message.
   package init() {}
 
   /// Continues a hash: `words` is the state after `length` bytes (a multiple of 64) hashed elsewhere.
   package init(continuing words: SIMD8<UInt32>, length: UInt64) { (state, self.length) = (words, length) }
 
-  /// The eight state words. They cover all bytes hashed so far only if `length`, the number of these bytes, is a multiple of 64.
+  /// The state. It covers all bytes hashed so far only if their number is a multiple of 64.
   package var words: SIMD8<UInt32> { state }
 
-  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: some Collection<UInt8>) {
     if bytes.withContiguousStorageIfAvailable({ update(UnsafeRawBufferPointer($0)) }) == nil {
       update(Array(bytes))
     }
   }
 
-  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-  /// Hashes the 32 bytes of a digest.
   package mutating func update(_ digest: Digest) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 8) { words in
       for i in 0..<8 { words.initializeElement(at: i, to: digest.words[i].bigEndian) }
@@ -58,7 +49,6 @@ package struct SHA256: Sendable {
     return Digest(words: copy.state)
   }
 
-  /// The digest of a message; O(n).
   package static func hash(_ message: some Collection<UInt8>) -> Digest {
     var hash = SHA256()
     hash.update(message)
@@ -68,7 +58,6 @@ package struct SHA256: Sendable {
 
   private var filled: Int { Int(truncatingIfNeeded: length & 63) }
 
-  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     var offset = 0
     if filled > 0 {
@@ -81,8 +70,7 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The bytes there before belonged to a block that is
-    // compressed already.
+    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }
@@ -172,7 +160,6 @@ package struct SHA256: Sendable {
 }
 
 extension SHA256.Digest: FieldText {
-  /// Makes a digest from bytes; `nil` unless there are 32 bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     var words = SIMD8<UInt32>()
@@ -180,7 +167,6 @@ extension SHA256.Digest: FieldText {
     self.init(words: words)
   }
 
-  /// Parses 64 hexadecimal digits; `nil` for any other text.
   package init?(text: String) {
     let digits = text.utf8.map { byte -> UInt8? in
       byte &- 0x30 < 10 ? byte - 0x30 : (0x61...0x66).contains(byte | 0x20) ? (byte | 0x20) - 0x57 : nil

@@ -1,20 +1,17 @@
-/// A small, fast, seeded random generator. A seed gives the same numbers on every machine.
-///
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. A seed gives the same numbers on every machine.
 @frozen
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   var state: UInt64
 
   package init(seed: UInt64) { state = seed }
 
-  /// Makes the generator for the item `index` of a sequence, such as a game or a bar. Generators with the same seed and different indices
-  /// are independent.
+  /// The generator for the item `index` of a sequence, such as a game or a bar, independent of the other items' generators.
   package init(seed: UInt64, index: UInt64) {
     var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     state = mixer.next()
   }
 
-  /// The next number; the period is 2⁶⁴.
+  /// The period is 2⁶⁴.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
@@ -23,7 +20,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A random number from 0 to `bound` − 1, for a bound of 1…2³². The chance of each differs from 1/`bound` by less than 2⁻³².
+  /// A number from 0 to `bound` − 1, for a bound of 1…2³². The chance of each differs from 1/`bound` by less than 2⁻³².
   package mutating func below(_ bound: Int) -> Int {
     Int(truncatingIfNeeded: ((next() >> 32) &* UInt64(bound)) >> 32)
   }

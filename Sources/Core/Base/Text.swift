@@ -1,17 +1,14 @@
-/// An error in a text that the program read, with its line and column.
+/// An error in a text that the program read.
 package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The line, from 1.
   package let line: Int
-  /// The column in characters (Unicode scalars), from 1.
+  /// In Unicode scalars, from 1.
   package let column: Int
-  /// The error and the allowed values, in one line.
   package let message: String
 
   package init(line: Int = 1, column: Int, message: String) {
     (self.line, self.column, self.message) = (line, column, message)
   }
 
-  /// The line, the column and the message, in one line of text.
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 
@@ -22,7 +19,6 @@ package struct ByteCursor {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The next byte, or `nil` at the end.
   package var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   package mutating func skip(while isIncluded: (UInt8) -> Bool) {
@@ -31,10 +27,9 @@ package struct ByteCursor {
 
   package mutating func skipSpace() { skip { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
-  /// The text from an earlier offset up to the current offset.
   package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
 
-  /// Makes an error with the line and column of the byte offset `place`.
+  /// An error with the line and column of the byte offset `place`.
   package func error(at place: Int, _ message: String) -> NotationError {
     var (line, column) = (1, 1)
     for byte in bytes[..<min(place, bytes.count)] {
@@ -47,7 +42,6 @@ package struct ByteCursor {
     return NotationError(line: line, column: column, message: message)
   }
 
-  /// Makes an error at the current offset.
   package func error(_ message: String) -> NotationError { error(at: offset, message) }
 }
 
@@ -57,7 +51,7 @@ package func quoted(_ text: String, limit: Int = 24) -> String {
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }
 
-/// Escapes the characters that have a meaning in XML and HTML, for texts and for attributes in double quotes.
+/// For texts and double-quoted attributes of XML and HTML.
 package func escapedMarkup(_ text: String) -> String {
   text.unicodeScalars.map { scalar in
     switch scalar {
@@ -70,13 +64,13 @@ package func escapedMarkup(_ text: String) -> String {
   }.joined()
 }
 
-/// The 64-bit hash FNV-1a of some bytes, as sixteen hexadecimal digits.
+/// The hash as sixteen hexadecimal digits.
 package func fnv1aText(_ bytes: some Sequence<UInt8>) -> String {
   let digits = String(fnv1a(bytes), radix: 16)
   return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }
 
-/// The 64-bit hash FNV-1a of some bytes. Swift's own hash differs from run to run; this one can be stored, and compared between machines.
+/// The hash FNV-1a. Swift's own hash differs from run to run; FNV-1a can be stored, and compared between machines.
 package func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }

@@ -4,25 +4,19 @@ import TicTacToe
 
 /// Adapts to its opponent so that over many games each side scores half.
 ///
-/// This player counts its opponent's replies in each position (up to symmetry). Of the moves that keep the value of a position, the strong
-/// moves are those after which the opponent has erred most often. The share of strong moves begins at ½. Each win of this player lowers the
-/// share by 1/50, each loss raises it by 1/50, down to −1 (see `strength`) or up to 1. Before the share reaches −1 or 1, there are at most
-/// 75 more wins than losses and at most 25 more losses than wins. So the mean score of n games differs from ½ by less than 38/n.
+/// Counts the opponent's replies. The strong moves keep the value, and the opponent has erred most often after them. Each loss raises the
+/// share of strong moves by 1/50, each win lowers it. Until the share reaches −1 or 1, the mean score of n games is within 38/n of ½.
 package struct Adaptive: LearningOpponent {
-  /// The share of strong moves among the player's moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give
-  /// value away.
+  /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
   package private(set) var strength: Int
-  /// How often the opponent marked each cell of each position, at [base-3 key][cell]. Positions that are images of each other under a
-  /// symmetry share the counts: position and cell are those of `Position.canonical`.
+  /// How often the opponent marked each cell, at [base-3 key][cell] of the canonical position.
   private var habits: [UInt16]
-  /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
   private static let scale = 65_536
-  /// A win lowers `strength` by half this number, a loss raises it by half this number: 1/50 of `scale`.
+  /// Each win or loss changes `strength` by half this number, 1/50 of `scale`.
   private static let gain = scale / 25
 
-  /// Starts with a share of strong moves of ½ and without any counted reply of the opponent.
   package init() {
     strength = Adaptive.scale / 2
     habits = [UInt16](repeating: 0, count: Position.keyCount * 9)
@@ -30,15 +24,13 @@ package struct Adaptive: LearningOpponent {
 
   package var name: String { "adaptive" }
 
-  /// With the chance `strength` draws a strong move, otherwise any legal move. If `strength` is negative, draws a move that gives
-  /// value away with the chance −`strength`, otherwise any legal move.
+  /// Draws a move of `wish` with the chance |`strength`|, otherwise any legal move.
   package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     let draw = generator.below(Adaptive.scale)
     return MoveDistribution(uniformOver: draw < abs(strength) ? wish(in: position) : position.legalMoves)
       .draw(using: &generator)
   }
 
-  /// A copy of the player with the current share of strong moves and the current counts of replies. The copy does not learn.
   package var frozen: FrozenPlayer {
     FrozenPlayer(name: "adaptive:frozen") { (position, _) in
       MoveDistribution(
@@ -54,13 +46,11 @@ package struct Adaptive: LearningOpponent {
     return losing.isEmpty ? position.legalMoves : losing
   }
 
-  /// The value-preserving moves after which the opponent errs most often, by the counted replies.
   func strongMoves(in position: Position) -> SquareSet {
     Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
-  /// The chance that the opponent errs in a position, estimated from the replies counted in this position. Each legal reply counts once
-  /// more than it was made (Laplace smoothing).
+  /// The chance that the opponent errs in a position, estimated from the counted replies with Laplace smoothing.
   private func errorRate(in position: Position) -> Double {
     guard position.outcome == nil else { return 0 }
     let keeping = Solver.shared.valuePreservingMoves(in: position)
@@ -74,7 +64,6 @@ package struct Adaptive: LearningOpponent {
     return Double(errors) / Double(seen)
   }
 
-  /// Counts the opponent's replies and adjusts the share of strong moves.
   package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
     gamesLearned += 1
     var position = start

@@ -1,15 +1,14 @@
-/// The two factors of the exploration term that a tree search adds to a move's mean score: √(k ln n) for a position with n visits, and 1/√n
-/// for a move with n visits. They come from tables if n is small. The results are the same on every machine.
+/// The factors of a tree search's exploration term: √(k ln n) for a position with n visits, 1/√n for a move with n visits. The results are
+/// the same on every machine.
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
-  /// The parameter `k` of `init`, times ln 2. So k ln n = `factor` · log₂ n, and `exploration` needs only log₂.
+  /// k ln 2, so that k ln n = `factor` · log₂ n.
   private let factor: Float
-  /// The number of entries of each table. Greater numbers of visits are rare; their factors are computed at each use.
+  /// The factors of greater numbers of visits, which are rare, are computed at each use.
   private static var tableSize: Int { 4096 }
 
-  /// Allocates the tables; `deallocate` frees them.
-  /// - Parameter k: The factor of ln n in √(k ln n).
+  /// Allocates the tables, which `deallocate` frees. `k` is the factor of ln n in √(k ln n).
   init(k: Float) {
     factor = k * 0.693_147_18
     explorations = .allocate(capacity: Confidence.tableSize)
@@ -25,13 +24,13 @@ struct Confidence {
     inverseRoots.deallocate()
   }
 
-  /// √(k ln n) for a position with n visits; the logarithm is interpolated linearly between powers of two. 0 for n = 0.
+  /// √(k ln n), with the logarithm interpolated linearly between powers of two; 0 for n = 0.
   @inline(__always)
   func exploration(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? explorations[Int(n)] : Confidence.exploration(n, factor)
   }
 
-  /// 1/√n for a move with n visits; 0 for n = 0.
+  /// 1/√n; 0 for n = 0.
   @inline(__always)
   func inverseRoot(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? inverseRoots[Int(n)] : 1 / Float(n).squareRoot()

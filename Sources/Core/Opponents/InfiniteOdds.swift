@@ -2,11 +2,9 @@ import Oracle
 import TicTacToe
 
 extension Odds {
-  /// The exact chances that X wins, draws or loses a game of Infinite. For each ply, up to the limit of 100 plies, the chance of each board
-  /// is divided among the boards after its moves.
+  /// The exact chances that X wins, draws or loses a game of Infinite.
   ///
-  /// Draws by threefold repetition depend on the whole game and are left out: a game that counts as won may have been drawn before the win.
-  /// Boards that are images of each other under a symmetry count as one, because the players treat them alike.
+  /// Threefold repetition is left out, as it depends on the whole game: a game that counts as won may have been drawn before the win.
   package static func ofInfinite(x: InfiniteOpponent, o: InfiniteOpponent) -> Odds {
     var chains = [InfiniteChain(x), InfiniteChain(o)]
     var live: [Int32] = [0]
@@ -34,7 +32,7 @@ extension Odds {
   }
 }
 
-/// A player as a Markov chain: for each board, the boards (up to symmetry) to which its moves lead, with their chances.
+/// A player as a Markov chain: from each board, up to symmetry, to the boards after the player's moves.
 private struct InfiniteChain {
   struct Step {
     /// The number of the next board, or −1 if the mover has won.
@@ -43,7 +41,7 @@ private struct InfiniteChain {
   }
 
   private let player: InfiniteOpponent
-  /// By board number, the range of the board's steps (its moves with their chances) in `all`; −1 if they are not computed yet.
+  /// By board number, the range of the board's steps in `all`; −1 if they are not computed yet.
   private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
   private var all: [Step] = []
 

@@ -2,16 +2,13 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player of Infinite whose chances of every move are known exactly. The chances depend on the board alone: the other side's newest
-/// mark shows the last move.
+/// A player of Infinite whose exact chances of every move depend on the board alone: the other side's newest mark shows the last move.
 package enum InfiniteOpponent: Sendable, Hashable {
-  /// A player that takes a random move of a set. On a won board the sets of `perfect` and `trap` have only the quickest wins: a player
-  /// that postpones the win at every move never wins.
+  /// On a won board, `perfect` and `trap` choose only the quickest wins: a player that postpones the win at every move never wins.
   case simple(SimpleOpponent)
-  /// One of the six levels that users choose from.
   case level(InfiniteLevel)
 
-  /// The player's stable name: `random`, `perfect`, …, `levels:N`.
+  /// A stable name: `random`, `perfect`, …, `levels:N`.
   package var name: String {
     switch self {
     case .simple(let simple): simple.name
@@ -19,7 +16,6 @@ package enum InfiniteOpponent: Sendable, Hashable {
     }
   }
 
-  /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     switch self {
     case .simple(let simple): MoveDistribution(uniformOver: InfiniteOpponent.moves(of: simple, on: board))
@@ -27,7 +23,7 @@ package enum InfiniteOpponent: Sendable, Hashable {
     }
   }
 
-  /// Draws a move of a live state by its exact chances; uses one number of the generator.
+  /// Uses one number of the generator.
   package func move(in state: Infinite.State, using generator: inout SplitMix64) -> Cell {
     Cell(rawValue: distribution(on: state.board).draw(using: &generator).rawValue)
   }
@@ -46,8 +42,8 @@ package enum InfiniteOpponent: Sendable, Hashable {
 }
 
 extension InfiniteTable {
-  /// On a won board the quickest wins. Otherwise, of the value-preserving moves (on a lost board, the slowest losses), those after which
-  /// the greatest share of replies loses value.
+  /// On a won board the quickest wins. Otherwise, of the value-preserving moves, those after which the greatest share of replies loses
+  /// value.
   func luringMoves(on board: Infinite.Board) -> SquareSet {
     let keeping = bestMoves(on: board, delaying: true)
     if evaluation(of: board).value == .win { return keeping }
@@ -61,22 +57,16 @@ extension InfiniteTable {
   }
 }
 
-/// One of the six levels that users choose from, for Infinite: how often it overlooks each kind of move.
+/// A level for Infinite: how often it overlooks each kind of move.
 package struct InfiniteLevel: NumberedLevel {
-  /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// How many of twenty chances to complete its line the level overlooks: the lower bound for cells that touch the
-  /// cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of 20 chances to complete its line the level overlooks: lower bound near the last move, upper bound elsewhere.
   let win: ClosedRange<Int>
-  /// How many of twenty chances to block the other side's line the level overlooks: the lower bound for cells that touch the
-  /// cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of 20 chances to block a line the level overlooks: lower bound near the last move, upper bound elsewhere.
   let block: ClosedRange<Int>
-  /// In how many of twenty moves the level overlooks the best moves by `InfiniteTable`: on a won board the quickest wins, on a lost board
-  /// the slowest losses, else all moves that keep the draw. The lower bound is for cells that touch the cell of the other side's last move
-  /// (also at a corner), the upper bound for all others.
+  /// In how many of 20 moves the level overlooks the best moves by `InfiniteTable`: lower bound near the last move, upper bound elsewhere.
   let ahead: ClosedRange<Int>
 
-  /// The six levels, weakest first.
   package static let all: [InfiniteLevel] = [
     InfiniteLevel(number: 1, win: 9...14, block: 14...18, ahead: 20...20),
     InfiniteLevel(number: 2, win: 4...9, block: 7...13, ahead: 18...20),
@@ -86,11 +76,9 @@ package struct InfiniteLevel: NumberedLevel {
     InfiniteLevel(number: 6, win: 0...0, block: 0...0, ahead: 0...0),
   ]
 
-  /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Begin with equal chances for all moves. Then add one kind of moves after another, the most important kind last. If the player
-    // overlooks the added kind, it chooses by the chances before this kind was added.
+    // The most important kind of moves comes last. A player that overlooks a kind chooses by the chances before this kind was added.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

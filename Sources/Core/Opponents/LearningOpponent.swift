@@ -3,9 +3,9 @@ import TicTacToe
 
 /// A player that learns between games, never during a game. The same games in the same order give the same player.
 package protocol LearningOpponent: Opponent {
-  /// Learns from a finished game played as `side`; `outcome` is `nil` for an abandoned game.
+  /// `outcome` is `nil` for an abandoned game.
   mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?)
 
-  /// A copy of the player in its current state. The copy does not learn.
+  /// A copy of the player in its current state, which does not learn.
   var frozen: FrozenPlayer { get }
 }

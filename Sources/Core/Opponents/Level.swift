@@ -1,19 +1,14 @@
 import Oracle
 import TicTacToe
 
-/// One of the six levels that users choose from, from a beginner to a player that never loses.
-///
-/// Search depth is a poor measure of strength in a solved game. A level instead overlooks each kind of move at a rate typical of
-/// people, who overlook fewer moves beside the other side's last mark.
+/// A level overlooks each kind of move at a rate typical of people, who overlook fewer moves beside the other side's last mark. Search
+/// depth would be a poor measure of strength in a solved game.
 package struct Level: MemorylessOpponent, NumberedLevel {
-  /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// The name of a character, under which users see the level.
+  /// The character's name, under which users see the level.
   package let character: String
-  /// For each kind of move, how often the level overlooks such moves.
   let rates: MistakeRates
 
-  /// The six levels, weakest first.
   package static let all: [Level] = [
     Level(
       number: 1, character: "Pip",
@@ -35,54 +30,46 @@ package struct Level: MemorylessOpponent, NumberedLevel {
       rates: MistakeRates(win: 0...0, block: 0...0, fork: 0...0, enemyFork: 0...0, opening: 0)),
   ]
 
-  /// The exact chances of every legal move.
   package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     guard number < 6 else { return SimpleOpponent.trap.distribution(in: position, lastMove: lastMove) }
     return rates.distribution(in: position, lastMove: lastMove)
   }
 }
 
-/// One of the six levels that users choose from. Each game has its own type of levels: `Level` (classic), `InfiniteLevel`, …
+/// One of the six levels that users choose from. Each game has its own type: `Level` (classic), `InfiniteLevel`, …
 package protocol NumberedLevel: Sendable, Hashable {
-  /// The six levels, weakest first.
+  /// Weakest first.
   static var all: [Self] { get }
-  /// The level, 1 (weakest) to 6.
+  /// 1 (weakest) to 6.
   var number: Int { get }
 }
 
 extension NumberedLevel {
-  /// The level's name as a player, such as `levels:3`.
   package var name: String { "levels:\(number)" }
 
-  /// Makes the level with the given number; `nil` outside 1–6.
   package init?(number: Int) {
     guard Self.all.indices.contains(number - 1) else { return nil }
     self = Self.all[number - 1]
   }
 }
 
-/// How many of twenty moves of each kind a level overlooks. The lower bound is for cells that touch the cell of the other side's last move
-/// (also at a corner), the upper bound for all others.
+/// How many of 20 moves of each kind a level overlooks. Cells "near" the last move touch its cell, also at a corner.
 struct MistakeRates: Sendable, Hashable {
-  /// How many of twenty chances to complete its line the level overlooks: the lower bound for cells that touch the
-  /// cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of 20 chances to complete its line the level overlooks: lower bound near the last move, upper bound elsewhere.
   var win: ClosedRange<Int>
-  /// How many of twenty chances to block the other side's line the level overlooks: the lower bound for cells that touch the
-  /// cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of 20 chances to block a line the level overlooks: lower bound near the last move, upper bound elsewhere.
   var block: ClosedRange<Int>
-  /// How many of twenty chances to make two threats at once the level overlooks: the lower bound for cells that touch the
-  /// cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of 20 chances to make two threats at once the level overlooks: lower bound near the last move, upper bound elsewhere.
   var fork: ClosedRange<Int>
-  /// How many of twenty chances to keep a draw, where some other move would lose, the level overlooks: the lower bound for cells that touch
-  /// the cell of the other side's last move (also at a corner), the upper bound for all others.
+  /// How many of 20 chances to keep a draw, where other moves would lose, the level overlooks: lower bound near the last move, upper bound
+  /// elsewhere.
   var enemyFork: ClosedRange<Int>
-  /// In how many of twenty games the level overlooks the good cells (`goodOpenings`) at its first move, wherever they are.
+  /// In how many of 20 games the level overlooks the good cells (`goodOpenings`) at its first move.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Begin with equal chances for all moves. Then add one kind of moves after another, the most important kind last. If the player
-    // overlooks the added kind, it chooses by the chances before this kind was added.
+    // The most important kind of moves comes last. A player that overlooks a kind chooses by the chances before this kind was added.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {
@@ -96,7 +83,6 @@ struct MistakeRates: Sendable, Hashable {
     return result
   }
 
-  /// For the game's first move, the centre and the corners; for the second, the value-preserving moves.
   private static func goodOpenings(in position: Position) -> SquareSet {
     position.ply == 0 ? SquareSet.center.union(.corners) : Solver.shared.valuePreservingMoves(in: position)
   }
@@ -109,7 +95,7 @@ struct MistakeRates: Sendable, Hashable {
     return holding == position.legalMoves ? [] : holding
   }
 
-  /// The cells that a player overlooks less often: the cell of the last move and all cells that touch it; before the first move, all cells.
+  /// The cells in which a player overlooks fewer moves.
   static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {
@@ -119,9 +105,8 @@ struct MistakeRates: Sendable, Hashable {
 }
 
 extension MoveDistribution {
-  /// Adds a kind of moves, the set `squares`. The player first looks for a move among the squares in `near`, and overlooks all of them in
-  /// `rate.lowerBound` of 20 cases. Then it looks among the other squares, and overlooks these in `rate.upperBound` of 20 cases. If it
-  /// overlooks both, it chooses by the chances before the call.
+  /// Adds the moves `squares`. The player overlooks those in `near` in `rate.lowerBound` of 20 cases, and the others in `rate.upperBound`
+  /// of 20. If it overlooks both, it chooses by the chances before the call.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

@@ -1,12 +1,9 @@
 import Oracle
 import TicTacToe
 
-/// A player of misère whose chances of every move are known exactly.
 package enum MisereOpponent: MemorylessOpponent, Hashable {
-  /// A player that takes a random move of a set, such as all moves that keep the value. Here `winBlock`, which elsewhere takes an
-  /// immediate win, avoids an immediate loss: in misère no cell wins at once.
+  /// Here `winBlock`, which elsewhere takes an immediate win, avoids an immediate loss: in misère no cell wins at once.
   case simple(SimpleOpponent)
-  /// One of the six levels that users choose from.
   case level(MisereLevel)
 
   package var name: String {
@@ -24,12 +21,11 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
   }
 }
 
-/// One of the six levels that users choose from, for misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
-  /// In how many of twenty moves the level overlooks the cells that would complete a line of its own marks, and so lose.
+  /// In how many of 20 moves the level overlooks that a cell completes a line of its own marks, and so loses.
   let line: Int
-  /// In how many of twenty moves the level overlooks the cells that keep the value of the position.
+  /// In how many of 20 moves the level overlooks the cells that keep the value of the position.
   let ahead: Int
 
   package static let all: [MisereLevel] = [
@@ -38,11 +34,9 @@ package struct MisereLevel: NumberedLevel {
     MisereLevel(number: 5, line: 0, ahead: 3), MisereLevel(number: 6, line: 0, ahead: 0),
   ]
 
-  /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Begin with equal chances for all moves. Then add one kind of moves after another, the most important kind last. If the player
-    // overlooks the added kind, it chooses by the chances before this kind was added.
+    // The most important kind of moves comes last. A player that overlooks a kind chooses by the chances before this kind was added.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)
@@ -51,6 +45,5 @@ package struct MisereLevel: NumberedLevel {
 }
 
 extension Position {
-  /// The legal moves with which the side to move completes no line.
   var movesWithoutLine: SquareSet { legalMoves.subtracting(winningSquares(for: turn)) }
 }

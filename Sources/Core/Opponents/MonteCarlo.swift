@@ -2,15 +2,12 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. The chosen move depends only on the
-/// position, the number of simulations and the generator. The memory is reused from move to move, so a search allocates nothing.
+/// Monte Carlo tree search of the classic game (UCT) with uniformly random playouts. A search allocates nothing.
 ///
-/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics are kept per move. All orders of
-/// moves that lead to a position share one node, so the tree has at most 4,520 nodes, one for each live position.
-///
-/// Not `Sendable`: each thread needs an instance of its own.
+/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006. All orders of moves that lead to a position share one
+/// node. Not `Sendable`: each thread needs an instance of its own.
 package final class MonteCarloSearch {
-  /// The statistics of a live position: by cell, the move's mean score for the side to move, and 1/√visits.
+  /// The statistics of a live position, by cell: the move's mean score for the side to move, 1/√visits and visits.
   private struct Node {
     var mean = InlineArray<9, Float>(repeating: 0)
     var inverseRoots = InlineArray<9, Float>(repeating: 0)
@@ -30,7 +27,7 @@ package final class MonteCarloSearch {
   private let cells = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
   private let confidence = Confidence(k: 2)
 
-  /// Allocates the memory (about 2.5 MB, paged in as needed).
+  /// Allocates about 2.5 MB, paged in as needed.
   package init() {
     nodes.initialize(repeating: Node(), count: Position.keyCount)
     for cell in 0..<9 {
@@ -54,10 +51,9 @@ package final class MonteCarloSearch {
     confidence.deallocate()
   }
 
-  /// The number of simulations between calls of `isStopped`.
   private static let simulationsBetweenClockReads = 1024
 
-  /// Runs the simulations, fewer if `isStopped` ends them, and returns the most visited move; ties are broken at random.
+  /// Returns the most visited move; ties are broken at random. `isStopped` can end the search early.
   package func bestMove(
     in position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Square {
@@ -67,17 +63,17 @@ package final class MonteCarloSearch {
     return MoveDistribution(uniformOver: best).draw(using: &generator)
   }
 
-  /// How often the last search has visited each move of its position.
+  /// How often the last search visited each move.
   package func visits(in position: Position) -> [(Square, Int)] {
     position.legalMoves.map { ($0, Int(nodes[position.ternaryKey].visits[$0.index])) }
   }
 
-  /// A move's mean score in the last searched position, −1…1 for the side to move.
+  /// A move's mean score in the last search, −1…1 for the side to move.
   package func mean(of square: Square, in position: Position) -> Float {
     nodes[position.ternaryKey].mean[square.index]
   }
 
-  /// Runs simulations from a live position; each takes about 70 ns.
+  /// Each simulation takes about 70 ns.
   package func search(
     _ position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) {
@@ -113,7 +109,7 @@ package final class MonteCarloSearch {
     var (me, other, key) = (me, other, rootKey)
     var random = generator.next()
     var offset = isX ? 0 : 9
-    // The moves played from the root on. Each entry is 16 times the base-3 key of the position before the move, plus the move's cell.
+    // Per move from the root: 16 times the base-3 key of the position before the move, plus the move's cell.
     var path = InlineArray<9, Int32>(repeating: 0)
     var depth = 0
     // The score for the side that made the last move of the path.
@@ -141,8 +137,7 @@ package final class MonteCarloSearch {
         score = -playout(me, other, empty, &random)
         break
       }
-      // Every move of this node has been tried before. The first try of a move prepares the node of the position after the move, so the
-      // loop can go on at that node.
+      // The first try of a move has prepared the node of the position after the move, so the loop can go on at that node.
     }
     while depth > 0 {
       depth &-= 1
@@ -155,7 +150,7 @@ package final class MonteCarloSearch {
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
       let root = confidence.inverseRoot(visits)
       node.pointee.inverseRoots[unchecked: cell] = root
-      // `root` is 1/√visits, so `root * root` is 1/visits, up to rounding, and the new mean is the mean of all scores.
+      // `root` is 1/√visits, so the new mean is the mean of all scores.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
       score = -score
     }
@@ -175,7 +170,7 @@ package final class MonteCarloSearch {
     return best
   }
 
-  /// Picks a random cell of a mask. Leaves in `random` the random bits that this choice has not used, for the next choice.
+  /// Picks a random cell of a mask. Leaves in `random` the random bits that this choice has not used.
   @inline(__always)
   private func pick(_ mask: UInt16, _ random: inout UInt64) -> Int {
     let (high, low) = random.multipliedFullWidth(by: UInt64(truncatingIfNeeded: mask.nonzeroBitCount))
@@ -183,7 +178,7 @@ package final class MonteCarloSearch {
     return Int(truncatingIfNeeded: cells[Int(mask)] &>> (4 &* high) & 15)
   }
 
-  /// Plays random moves to the end of the game; `first` has the marks of the side to move. Returns the score for this side: 1, 0 or −1.
+  /// Plays random moves to the end. Returns 1, 0 or −1 for the side to move, whose marks are `first`.
   @inline(__always)
   private func playout(_ first: UInt16, _ second: UInt16, _ free: UInt16, _ random: inout UInt64) -> Float {
     var (me, other, empty, sign) = (first, second, free, Float(1))

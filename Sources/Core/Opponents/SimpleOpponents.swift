@@ -3,7 +3,6 @@ import TicTacToe
 
 /// The players that choose from a set of moves with equal chances.
 package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
-  /// Any legal move.
   case random
   /// Any move that keeps the value of the position.
   case perfect
@@ -11,18 +10,15 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
   case perfectDistance = "perfect_distance"
   /// Wins at once if it can, else blocks, else plays any legal move.
   case winBlock = "win_block"
-  /// Plays perfectly and sets traps: takes the quickest win, else the value-preserving move after which the greatest share of replies
-  /// loses value.
+  /// Takes the quickest win, else the value-preserving move after which the greatest share of replies loses value.
   case trap
 
   package var name: String { rawValue }
 
-  /// Equal chances for each of the moves from which the player chooses.
   package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     MoveDistribution(uniformOver: moves(in: position, by: .shared))
   }
 
-  /// The moves from which the player chooses in a live position of the solver's game.
   func moves(in position: Position, by solver: Solver) -> SquareSet {
     switch self {
     case .random: return position.legalMoves
@@ -53,7 +49,6 @@ extension Solver {
 }
 
 extension SquareSet {
-  /// The cells for which `number` is greatest.
   func greatest<Number: Comparable>(_ number: (Square) -> Number) -> SquareSet {
     var greatest: Number?
     return reduce(into: []) { result, square in

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Fits the weights of `UltimateNet` to positions with known values by gradient descent, in floating-point numbers.
+/// Fits the weights of `UltimateNet` to positions with known values by gradient descent.
 ///
 /// Source of the steps: D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 struct UltimateFitting {
@@ -10,24 +10,22 @@ struct UltimateFitting {
   /// The weights in the order of a weights file (see `UltimateNet.weightCount`).
   private(set) var weights: [Float]
   private let images = UltimateNet.images()
-  /// At [input][unit], the weights with which the input enters the unit's eight neurons. `gradients` has, in the same order, the sums of
-  /// the gradients with respect to these weights.
+  /// At [input][unit], the weights from the input to the unit's eight neurons. `gradients` has the sums of the gradients for these weights.
   private var columns: [Lanes]
   private var gradients: [Lanes]
-  /// The sums of the gradients with respect to all other weights: the units' biases, the output weights, the output's bias.
+  /// The sums of the gradients for all other weights: the units' biases, the output weights, the output's bias.
   private var rest: [Float]
   /// Adam's running means: of each weight's gradient (`means`) and of the gradient's square (`squares`).
   private var means: [Float]
   private var squares: [Float]
-  /// The shares that the start value 0 still has in `means` and in `squares`. Dividing a mean by 1 minus its share, `step` removes the
-  /// effect of the start value.
+  /// The shares that the start value 0 still has in `means` and in `squares`. `step` removes its effect.
   private var decays: (Float, Float) = (1, 1)
-  /// By unit, the weighted sums of inputs in its eight neurons, for the position of the last call of `output`.
+  /// By unit, the weighted sums in its eight neurons, from the last call of `output`.
   private var sums = [Lanes](repeating: Lanes(), count: units)
 
   private static var units: Int { UltimateNet.unitCount }
   private static var inputs: Int { UltimateNet.inputCount }
-  /// The index in `weights` of the first bias; then those of the first output weight (`outputs`) and of the output's bias (`bias`).
+  /// The indices in `weights` of the first bias, of the first output weight and of the output's bias.
   private static var biases: Int { units * inputs }
   private static var outputs: Int { biases + units }
   private static var bias: Int { outputs + units }
@@ -41,7 +39,6 @@ struct UltimateFitting {
     squares = means
   }
 
-  /// Begins with small random weights.
   init(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     let random = (0..<UltimateFitting.biases).map { _ in (Float(generator.below(20_001)) / 10_000 - 1) * 0.15 }
@@ -59,8 +56,7 @@ struct UltimateFitting {
     }
   }
 
-  /// The net's output for a position: its share of the log-odds of a win.
-  /// - Parameter active: The inputs that are 1.
+  /// The net's share of a position's log-odds of a win. `active` lists the inputs that are 1.
   mutating func output(_ active: [Int]) -> Float {
     let units = UltimateFitting.units
     for unit in 0..<units { sums[unit] = Lanes(repeating: weights[UltimateFitting.biases + unit]) }
@@ -75,8 +71,8 @@ struct UltimateFitting {
     return result
   }
 
-  /// Adds the gradients of one position to `gradients` and `rest`. The last call of `output` must have been for this position.
-  /// - Parameter error: The position's target for the probability of a win, minus the computed probability.
+  /// Adds one position's gradients. The last call of `output` must have been for this position. - Parameter error: The position's target
+  /// for the probability of a win, minus the computed probability.
   mutating func learn(_ active: [Int], error: Float) {
     let units = UltimateFitting.units
     let (zero, one) = (Lanes(repeating: 0), Lanes(repeating: 1))
@@ -94,7 +90,7 @@ struct UltimateFitting {
     }
   }
 
-  /// Changes the weights by the mean gradient of the `count` positions learned since the last step. `rate` is the learning rate.
+  /// Changes the weights by the mean gradient of the `count` positions learned since the last step.
   mutating func step(count: Int, rate: Float) {
     let (units, inputs) = (UltimateFitting.units, UltimateFitting.inputs)
     decays = (decays.0 * 0.9, decays.1 * 0.999)

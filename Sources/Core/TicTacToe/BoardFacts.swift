@@ -1,21 +1,18 @@
-/// The facts of a position, of any game, that a display needs: drawing, speech and input use only these.
+/// The facts of a position of any game that drawing, speech and input need.
 package struct BoardFacts: Sendable, Hashable {
   package let variant: Variant
   package let turn: Player
-  /// The cells marked by X (`x`) and by O (`o`).
   package let x: MoveSet
   package let o: MoveSet
-  /// The cells that may be marked.
   package let allowed: MoveSet
   package let last: Cell?
   /// In Infinite, the mark that the next move removes; `nil` if that move removes none.
   package let oldestMark: Cell?
   /// The completed lines of a won 3×3 board.
   package let lines: [MoveSet]
-  /// The status of Ultimate's nine boards; `nil` for the other games.
+  /// `nil` except in Ultimate.
   package let boards: Boards?
 
-  /// The nine boards of Ultimate.
   package struct Boards: Sendable, Hashable {
     package let x: SquareSet
     package let o: SquareSet
@@ -28,12 +25,11 @@ package struct BoardFacts: Sendable, Hashable {
 
     package func winner(of board: Square) -> Player? { x.contains(board) ? .x : o.contains(board) ? .o : nil }
 
-    /// The open boards with which a side would complete a line of three boards if it won one of them.
+    /// The open boards with which a side would complete a line of three boards.
     package func threats(of player: Player) -> SquareSet {
       Line.completions(of: self[player]).subtracting(closed)
     }
 
-    /// The lines of three boards that either side has completed.
     package var lines: [SquareSet] {
       Line.all.filter { $0.isSubset(of: x) || $0.isSubset(of: o) }
     }
@@ -64,14 +60,12 @@ package struct BoardFacts: Sendable, Hashable {
 
   package init(of game: Game) { self.init(game.state, last: game.cells.last, isOver: game.isOver) }
 
-  /// The cells of the completed lines.
   package var winning: MoveSet { lines.reduce(into: MoveSet()) { $0.rawValue |= $1.rawValue } }
 
   private static func lines(of position: Position) -> [MoveSet] {
     Player.allCases.flatMap { position.completedLines(of: $0) }.map { MoveSet($0) }
   }
 
-  /// The mark in a cell.
   package subscript(cell: Cell) -> Player? { x.contains(cell) ? .x : o.contains(cell) ? .o : nil }
 }
 

@@ -1,13 +1,12 @@
-/// One of the eight rows, columns and diagonals.
 package enum Line {
-  /// The eight lines as masks: rows from the top, columns from the left, then the falling and the rising diagonal.
+  /// The eight lines: rows from the top, columns from the left, then the falling and the rising diagonal.
   package static let all: [SquareSet] = [
     0b000_000_111, 0b000_111_000, 0b111_000_000,
     0b001_001_001, 0b010_010_010, 0b100_100_100,
     0b100_010_001, 0b001_010_100,
   ].map { SquareSet(rawValue: $0) }
 
-  /// Whether the marks contain a line; by arithmetic, as a static table would need lazy initialisation.
+  /// Uses arithmetic, as a static table would need lazy initialisation.
   package static func hasLine(_ marks: SquareSet) -> Bool {
     let m = marks.rawValue
     let rows = m & m &>> 1 & m &>> 2 & 0b001_001_001
@@ -17,7 +16,7 @@ package enum Line {
     return rows | columns | falling | rising != 0
   }
 
-  /// The cells that are on a line whose two other cells are marked; such a cell may itself be marked or empty.
+  /// The cells, marked or empty, on a line whose two other cells are marked.
   package static func completions(of marks: SquareSet) -> SquareSet {
     let m = marks.rawValue
     // Rotates the marks within each line by one and by two places. Where both rotations have a bit, the line's two other cells are marked.

@@ -1,12 +1,12 @@
 import Base
 
 extension Position {
-  /// The FEN-like notation: rows from the top, digits for runs of empty cells, then the side to move: `X1O/1X1/3 o`.
+  /// Like FEN: rows from the top, digits for runs of empty cells, then the side to move: `X1O/1X1/3 o`.
   package var notation: String {
     "\(Variant.classic.rows(x: MoveSet(x), o: MoveSet(o))) \(turn.text)"
   }
 
-  /// Parses the FEN-like notation of a reachable position; accepts letters of either case, and a text without the side to move.
+  /// Parses the notation of a reachable position, with letters of either case and with or without the side to move.
   package init(notation: String) throws(NotationError) {
     var cursor = try ByteCursor(notation, of: .classic)
     let rows = try Variant.classic.readRows(from: &cursor)

@@ -1,10 +1,8 @@
-/// The result of a finished game.
 @frozen
 package enum Outcome: Sendable, Hashable {
   case win(Player)
   case draw
 
-  /// The same result with the sides exchanged.
   package var swapped: Outcome {
     switch self {
     case .win(let winner): .win(winner.opponent)
@@ -13,26 +11,21 @@ package enum Outcome: Sendable, Hashable {
   }
 }
 
-/// The marks on the board. The side to move follows from their numbers, as X moves first.
+/// The side to move follows from the numbers of marks, as X moves first.
 @frozen
 package struct Position: Sendable, Hashable {
-  /// The cells X has marked.
   package var x: SquareSet
-  /// The cells O has marked.
   package var o: SquareSet
 
-  /// The empty board, X to move.
   package static let start = Position(x: [], o: [])
 
-  /// Makes a position; the sets must be disjoint and consistent, see `isReachable`.
+  /// The sets must be disjoint and consistent, see `isReachable`.
   package init(x: SquareSet, o: SquareSet) {
     (self.x, self.o) = (x, o)
   }
 
-  /// The cells a side has marked.
   package subscript(player: Player) -> SquareSet { player == .x ? x : o }
 
-  /// The mark in a cell, or `nil` if it is empty.
   package subscript(square: Square) -> Player? {
     x.contains(square) ? .x : o.contains(square) ? .o : nil
   }
@@ -40,18 +33,16 @@ package struct Position: Sendable, Hashable {
   /// The number of marks, 0–9, which is also the index of the next ply.
   package var ply: Int { x.count + o.count }
 
-  /// The side to move, by the numbers of marks; after the end, the side whose turn it would be.
+  /// After the end, the side whose turn it would be.
   package var turn: Player { x.count == o.count ? .x : .o }
 
-  /// The empty cells.
   package var empty: SquareSet { SquareSet(rawValue: ~(x.rawValue | o.rawValue) & 0x1FF) }
 
-  /// The winner by a completed line, or `nil`.
+  /// The side that has completed a line.
   package var winner: Player? {
     Line.hasLine(x) ? .x : Line.hasLine(o) ? .o : nil
   }
 
-  /// The result if the game is over, else `nil`.
   package var outcome: Outcome? {
     if let winner { return .win(winner) }
     return empty.isEmpty ? .draw : nil
@@ -68,10 +59,8 @@ package struct Position: Sendable, Hashable {
     }
   }
 
-  /// The empty cells; none after the end.
   package var legalMoves: SquareSet { winner == nil ? empty : [] }
 
-  /// The position after the side to move marks an empty cell; requires a legal move.
   package func playing(_ square: Square) -> Position {
     precondition(legalMoves.contains(square), "\(square.name) is not legal in \(x.rawValue)/\(o.rawValue)")
     var next = self

@@ -136,8 +136,7 @@ extension Ultimate {
 }
 
 extension Ultimate.State {
-  /// Sets the won and full boards and the side to move. Throws if both sides have a line on one board or three boards in a line, if X has
-  /// neither as many marks as O nor one more, or if the side to move has three boards in a line.
+  /// Sets the won and full boards and the side to move. Throws if the boards or the numbers of marks contradict the rules.
   fileprivate mutating func closeBoards(_ cursor: ByteCursor) throws(NotationError) {
     for board in Square.all {
       let position = position(on: board.index)

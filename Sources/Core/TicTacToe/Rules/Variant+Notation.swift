@@ -1,11 +1,10 @@
 import Base
 
-/// Writes and reads the parts that all position texts have: the rows of the board, and the side to move.
 extension Variant {
   /// The most bytes of a position text that is read; every valid text is shorter.
   var notationLimit: Int { isOneBoard ? 64 : 128 }
 
-  /// Writes the rows from the top, with digits for runs of empty cells: `X1O/1X1/3`.
+  /// Rows from the top, digits for runs of empty cells: `X1O/1X1/3`.
   func rows(x: MoveSet, o: MoveSet) -> String {
     var text = ""
     for row in 0..<side {
@@ -29,7 +28,7 @@ extension Variant {
     return text
   }
 
-  /// Parses the rows; accepts letters of either case.
+  /// Accepts letters of either case.
   func readRows(from cursor: inout ByteCursor) throws(NotationError) -> (x: MoveSet, o: MoveSet) {
     var (x, o) = (MoveSet(), MoveSet())
     for row in 0..<side {
@@ -64,14 +63,13 @@ extension Variant {
 }
 
 extension ByteCursor {
-  /// Starts parsing a position; throws if the text is too long.
   init(_ notation: String, of variant: Variant) throws(NotationError) {
     let limit = variant.notationLimit
     self.init(Array(notation.utf8.prefix(limit + 1)))
     guard bytes.count <= limit else { throw error(at: 0, "a position has at most \(limit) characters") }
   }
 
-  /// The side to move after these numbers of marks. Throws unless X has as many marks as O, or one more.
+  /// Throws unless X has as many marks as O, or one more.
   func turn(afterX x: Int, o: Int) throws(NotationError) -> Player {
     guard (0...1).contains(x - o) else {
       throw error(at: 0, "\(x) X against \(o) O: X moves first and sides alternate")
@@ -79,7 +77,6 @@ extension ByteCursor {
     return x == o ? .x : .o
   }
 
-  /// Parses the side to move.
   mutating func readSide() throws(NotationError) -> Player {
     defer { offset += 1 }
     switch peek.map({ $0 | 0x20 }) {
@@ -89,7 +86,7 @@ extension ByteCursor {
     }
   }
 
-  /// Parses the side to move, which must be `turn`, the side that follows from the numbers of marks.
+  /// Parses the side to move. Throws if this side is not `turn`, which follows from the numbers of marks.
   mutating func readSide(_ turn: Player) throws(NotationError) {
     let place = offset
     guard try readSide() == turn else { throw error(at: place, "the marks say that \(turn.letter) is to move") }

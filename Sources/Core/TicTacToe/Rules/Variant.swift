@@ -9,7 +9,6 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Nine small boards: a move's place on its board selects the board of the next move.
   case ultimate
 
-  /// The names, for messages.
   package static let names = allCases.map { $0.rawValue }.joined(separator: ", ")
 
   /// The value of PGN's tag `Variant`.
@@ -22,7 +21,6 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the game is played on a single 3×3 board; otherwise on nine of them in a square.
   package var isOneBoard: Bool {
     switch self {
     case .classic, .infinite, .misere: true
@@ -38,11 +36,9 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The names of the solved games, for messages.
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
-  /// Whether this game is meant by files, network messages and rows of the server's database that name no game. They date from the time
-  /// when there was only one game.
+  /// Whether files, network messages and database rows that name no game mean this game: they date from before the other games.
   package var isImplied: Bool {
     switch self {
     case .classic: true
@@ -50,19 +46,17 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The name of the classic rules in the headers of the arena's files; older than the names of the variants.
+  /// The classic game's name in the headers of the arena's files; older than the names of the variants.
   package static let standardName = "standard"
 
-  /// The variant's name in the headers of the arena's files.
+  /// The name in the headers of the arena's files.
   package var headerName: String { isImplied ? Variant.standardName : rawValue }
 
-  /// Finds the game that has this `headerName`; `nil` for an unknown name.
   package init?(headerName: String) {
     guard let variant = Variant.allCases.first(where: { $0.headerName == headerName }) else { return nil }
     self = variant
   }
 
-  /// The most plies of a game.
   package var plyLimit: Int {
     switch self {
     case .classic, .misere: 9
@@ -71,7 +65,6 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether a game may have more than nine plies, as a game of Infinite or Ultimate may.
   package var isLong: Bool { plyLimit > 9 }
 
   /// Cells along one edge of the board.
@@ -79,24 +72,23 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
 
   package var cellCount: Int { side * side }
 
-  /// The row of a cell, 0 at the top.
+  /// From 0 at the top.
   package func row(of cell: Cell) -> Int {
     isOneBoard ? cell.index / 3 : cell.index / 27 * 3 + cell.index % 9 / 3
   }
 
-  /// The column of a cell, 0 at the left.
+  /// From 0 at the left.
   package func column(of cell: Cell) -> Int {
     isOneBoard ? cell.index % 3 : cell.index / 9 % 3 * 3 + cell.index % 3
   }
 
-  /// The cell in a row from the top and a column from the left.
   package func cell(row: Int, column: Int) -> Cell {
     precondition((0..<side).contains(row) && (0..<side).contains(column), "no cell in row \(row), column \(column)")
     if isOneBoard { return Cell(row * 3 + column) }
     return Cell((row / 3 * 3 + column / 3) * 9 + row % 3 * 3 + column % 3)
   }
 
-  /// The chess-like name of a cell on the whole board; `a1` is bottom left.
+  /// The chess-like name on the whole board; `a1` is bottom left.
   package func name(of cell: Cell) -> String {
     let letters: [UInt8] = [
       UInt8(ascii: "a") + UInt8(column(of: cell)), UInt8(ascii: "0") + UInt8(side - row(of: cell)),
@@ -104,7 +96,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     return String(decoding: letters, as: UTF8.self)
   }
 
-  /// The cell with a chess-like name, or on the 3×3 board with a digit in reading order; `nil` for other texts.
+  /// Reads a chess-like name, or on the 3×3 board also a digit in reading order.
   package func cell(named name: some StringProtocol) -> Cell? {
     if isOneBoard { return Square(name: name).map { Cell(rawValue: $0.rawValue) } }
     var bytes = name.utf8.makeIterator()
@@ -114,9 +106,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     return cell(row: Int(UInt8(ascii: "9") - row), column: Int(column - UInt8(ascii: "a")))
   }
 
-  /// The range of the cells' names, for messages.
   package var cellRange: String { isOneBoard ? "a1–c3" : "a1–i9" }
 
-  /// The cell names of every game, for messages that are not about a single game.
   package static let cellRanges = allCases.map { "\($0.cellRange) (\($0.rawValue))" }.joined(separator: ", ")
 }

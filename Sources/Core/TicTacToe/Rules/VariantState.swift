@@ -7,7 +7,6 @@ package enum VariantState: Sendable, Hashable {
   case misere(Position)
   case ultimate(Ultimate.State)
 
-  /// The position before the first move.
   package init(startOf variant: Variant) {
     switch variant {
     case .classic: self = .classic(Classic.start)
@@ -18,8 +17,6 @@ package enum VariantState: Sendable, Hashable {
   }
 
   /// Parses a text that `notation` writes.
-  ///
-  /// - Throws: The error in an invalid text, with its column.
   package init(_ variant: Variant, notation: String) throws(NotationError) {
     switch variant {
     case .classic: self = .classic(try Classic.state(notation: notation))
@@ -54,7 +51,6 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// The number of plies played.
   package var plies: Int {
     switch self {
     case .classic(let state), .misere(let state): state.ply
@@ -72,7 +68,6 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// The result of a finished game, else `nil`.
   package var outcome: Outcome? {
     switch self {
     case .classic(let state): Classic.outcome(of: state)
@@ -82,7 +77,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// Marks a cell of `moves` and returns the result if the game ends. Any other cell is a programming error.
+  /// Returns the result if the game ends. A cell outside `moves` is a programming error.
   @discardableResult
   package mutating func play(_ cell: Cell) -> Outcome? {
     switch self {
@@ -101,7 +96,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// The reason a cell outside `moves` may not be marked in a live game, as the end of a sentence that begins with the cell's name.
+  /// The reason a cell outside `moves` may not be marked, as the end of a sentence that begins with the cell's name.
   package func refusal(of cell: Cell) -> String {
     if case .ultimate(let state) = self, !isMarked(cell) {
       if state.closed.contains(Square(cell.index / 9)) { return "is on a board that is won or full" }
