@@ -71,7 +71,8 @@ struct UltimateFitting {
     return result
   }
 
-  /// Adds one position's gradients. The last call of `output` must have been for this position. - Parameter error: The position's target
+  /// Adds one position's gradients. The last call of `output` must have been for this position.
+  /// - Parameter error: The position's target
   /// for the probability of a win, minus the computed probability.
   mutating func learn(_ active: [Int], error: Float) {
     let units = UltimateFitting.units

@@ -2,24 +2,19 @@ import Base
 import Oracle
 import TicTacToe
 
-/// One of the six levels that users choose from, for Ultimate.
+/// A level of Ultimate searches a tree. The lower levels sometimes see only the board they play in, as people do.
 ///
-/// A level searches a tree. The lower levels sometimes overlook what people overlook: they see only the board they play in, not the board
-/// to which their move sends the other side. Each level scores 80–85 % against the level below over 1,000 games (docs/performance.md).
-/// These scores are measured: Ultimate is not solved, so exact odds are unknown.
+/// Each level scores 80–85 % against the level below over 1,000 games (docs/performance.md).
 package struct UltimateLevel: NumberedLevel {
-  /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Simulations per move.
   package let simulations: Int
-  /// In how many of twenty moves the level considers only the board that it plays in.
+  /// In how many of 20 moves the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// In how many of twenty moves that consider only one board (`narrowMoves`) the level also overlooks the lines of that board.
+  /// In how many of 20 such `narrowMoves` the level also overlooks the lines of its board.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool
 
-  /// The six levels, weakest first.
   package static let all: [UltimateLevel] = [
     UltimateLevel(number: 1, simulations: 0, narrowMoves: 20, hastyMoves: 13, needsValue: false),
     UltimateLevel(number: 2, simulations: 115, narrowMoves: 17, hastyMoves: 2, needsValue: false),
@@ -29,8 +24,7 @@ package struct UltimateLevel: NumberedLevel {
     UltimateLevel(number: 6, simulations: 500, narrowMoves: 0, hastyMoves: 0, needsValue: true),
   ]
 
-  /// Chooses a move of a live state.
-  /// - Parameter search: A search that only this game uses. Has a value function if and only if `needsValue`.
+  /// `search` must be used for this game only, and have a value function if and only if `needsValue`.
   package func move(
     in state: Ultimate.State, with search: UltimateSearch, using generator: inout SplitMix64,
     isStopped: () -> Bool = { false }
@@ -43,8 +37,7 @@ package struct UltimateLevel: NumberedLevel {
     return search.bestMove(in: state, simulations: simulations, using: &generator, isStopped: isStopped)
   }
 
-  /// The moves of a player who sees one board at a time: cells that win a board, else cells that prevent the other side from
-  /// winning a board, else any cell. All moves if `isHasty`.
+  /// The moves of a player who sees one board at a time: cells that win a board, else cells that block one, else any cell.
   static func narrowMoves(in state: Ultimate.State, isHasty: Bool) -> MoveSet {
     let moves = Ultimate.moves(state)
     if isHasty { return moves }

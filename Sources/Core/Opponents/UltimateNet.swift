@@ -1,30 +1,26 @@
 import Oracle
 import TicTacToe
 
-/// The part of `UltimateValue` that sees all boards together: a net with one hidden layer.
+/// The part of `UltimateValue` that sees all boards together: a net with one hidden layer, whose inputs are facts of a position, 0 or 1.
 ///
-/// Its inputs are facts of a position, 0 or 1 (`inputCount` lists them). Each of the `unitCount` units has eight hidden neurons, one for
-/// each symmetry of the board. The neurons of a unit share their weights, so that images of a position have the same value. A neuron adds
-/// the weights of the inputs that are 1, and a bias. It clamps this sum to 0…1; the square of the clamped sum is its output. A move changes
-/// only a few inputs, so the sums after a move follow from the sums before it by adding and subtracting these inputs' weights.
+/// Each of the `unitCount` units has eight hidden neurons with shared weights, one for each symmetry of the board, so that images of a
+/// position have the same value. A neuron's output is the square of its sum, clamped to 0…1.
 struct UltimateNet: ~Copyable {
   /// The weights of one input in the eight neurons of one unit.
   typealias Column = SIMD8<Int16>
 
   static var unitCount: Int { 8 }
-  /// The number of inputs. The inputs are, in this order: one for each board and each status of this board; one for each board in which the
-  /// side to move may have to play, and each status of this open board; one for a free choice of the board; one for each side and cell,
-  /// which is 1 if the side has a mark there and the cell's board is open.
+  /// The inputs, in this order: each board with each status; each board in which the side to move may have to play, with each status; a
+  /// free choice of the board; each side's mark in each cell of an open board.
   static var inputCount: Int { marks + 2 * 81 }
-  /// The number of weights. Their order in a weights file: the weights of all inputs in the first unit, then in the next units; a bias of
-  /// each unit; an output weight of each unit; the output's bias.
+  /// The order in a weights file: each unit's weights of all inputs; a bias of each unit; an output weight of each unit; the output's bias.
   static var weightCount: Int { unitCount * (inputCount + 2) + 1 }
 
   /// The integer that stands for 1 in the input weights, the biases and the neurons' sums.
   static var scale: Int { 128 }
   /// The integer that stands for an output weight of 1.
   static var outputScale: Int { 64 }
-  /// The greatest integer for an output weight. Its product with `scale`, the greatest clamped sum, still fits into 16 bits.
+  /// The greatest output weight whose product with `scale`, the greatest clamped sum, fits into 16 bits.
   static var outputLimit: Int { 255 }
 
   private static var targets: Int { 9 * UltimateValue.statusCount }
@@ -33,15 +29,14 @@ struct UltimateNet: ~Copyable {
   static var free: Int { targets + 9 * openCount }
   private static var marks: Int { free + 1 }
 
-  /// The input that is 1 if the board `board` has the status `status`.
   @inline(__always)
   static func input(board: Int, status: Int) -> Int { board &* UltimateValue.statusCount &+ status }
 
-  /// The input that is 1 if the side to move has to play in the board `board`, and this board has the status `status`.
+  /// The input that is 1 if the side to move has to play in the board `board`, which has the status `status`.
   @inline(__always)
   static func input(target board: Int, status: Int) -> Int { targets &+ board &* openCount &+ status }
 
-  /// The input that is 1 if a side has a mark in a cell of an open board, else 0.
+  /// The input that is 1 if a side has a mark in a cell of an open board.
   /// - Parameters:
   ///   - side: 0 for the side to move, 1 for the other side.
   ///   - cell: 9 times the number of the board, plus the place of the cell on this board.
@@ -60,10 +55,7 @@ struct UltimateNet: ~Copyable {
     }
   }
 
-  /// At [input][unit], the weights of the input in the unit's eight neurons.
-  /// - Parameters:
-  ///   - weights: The weights in the order of a weights file.
-  ///   - images: The result of `images()`.
+  /// At [input][unit], the weights of the input in the unit's eight neurons. `weights` are in the order of a weights file.
   static func columns<Weight: SIMDScalar>(of weights: [Weight], _ images: [[Int]]) -> [SIMD8<Weight>] {
     var columns = [SIMD8<Weight>](repeating: SIMD8(), count: inputCount * unitCount)
     for symmetry in images.indices {
@@ -81,7 +73,7 @@ struct UltimateNet: ~Copyable {
   private let outputs: UnsafeMutablePointer<Column>
   private let bias: Int32
 
-  /// - Parameter weights: `weightCount` weights in the order of a weights file.
+  /// `weights` are in the order of a weights file.
   init(weights: [Int16]) {
     let (units, inputs) = (UltimateNet.unitCount, UltimateNet.inputCount)
     columns = .allocate(capacity: (inputs + 1) * units)
@@ -105,7 +97,6 @@ struct UltimateNet: ~Copyable {
     fileprivate var units = InlineArray<8, Column>(repeating: Column(repeating: 0))
   }
 
-  /// The neurons' sums if all inputs are 0: the biases.
   @inline(__always)
   func start() -> Sums {
     var sums = Sums()
@@ -125,7 +116,7 @@ struct UltimateNet: ~Copyable {
     for unit in 0..<UltimateNet.unitCount { sums.units[unchecked: unit] &-= column[unit] }
   }
 
-  /// Adds the weights of the inputs for a side's marks to `sums`; `marks` has only marks on open boards.
+  /// `marks` has only marks on open boards.
   @inline(__always)
   func add(marks: MoveSet, side: Int, to sums: inout Sums) {
     for cell in marks { add(UltimateNet.input(side: side, cell: Int(cell.rawValue)), to: &sums) }
@@ -136,8 +127,7 @@ struct UltimateNet: ~Copyable {
     for cell in marks { subtract(UltimateNet.input(side: side, cell: Int(cell.rawValue)), from: &sums) }
   }
 
-  /// The net's share of the log-odds that the side to move wins, as an integer: `UltimateValue.scale` (256) stands for 1. The weights in
-  /// the tables of `UltimateValue` have the same scale, so output and weights can be added.
+  /// The net's share of the log-odds that the side to move wins, in units of 1/256 (`UltimateValue.scale`), as in the tables.
   @inline(__always)
   func output(_ sums: Sums) -> Int32 {
     let (zero, one) = (Column(repeating: 0), Column(repeating: Int16(UltimateNet.scale)))

@@ -7,8 +7,8 @@ import TicTacToe
 package final class UltimatePlayouts {
   /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
-  /// By board, the random cell to mark at the next move on that board. The cell is drawn when the board changes, not when the cell is used:
-  /// so a ply need not wait for its random number.
+  /// By board, the random cell of the next move there. It is drawn when the board changes, so that a ply need not wait for its random
+  /// number.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
   /// By mask of cells: 1 if the mask contains a line, else 0.
   private let lines = UnsafeMutablePointer<UInt8>.allocate(capacity: 512)
@@ -37,7 +37,6 @@ package final class UltimatePlayouts {
     empties.deallocate()
   }
 
-  /// Restarts with another sequence of random numbers.
   package func reseed(_ seed: UInt64) { random = seed }
 
   /// A random number below `bound` (1…2³²). Multiplier and increment are those of D. Knuth's MMIX.
@@ -50,15 +49,15 @@ package final class UltimatePlayouts {
     return ((random &>> 32) &* bound) &>> 32
   }
 
-  // A 64-bit number with nine fields of seven bits, one for each board. In play, a field has the number of empty cells of its board, or 0
-  // if the board is closed. In this constant each field is 1.
+  // Nine fields of seven bits, one for each board, with a 1 in each field. In play, a field has the number of empty cells of its board, or
+  // 0 if the board is closed.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // Like `ones`, but with seven spare bits above each field. `fiveOnes` has the fields of the boards 0, 2, 4, 6 and 8; `fourOnes` those of
-  // the boards 1, 3, 5 and 7, shifted down by seven bits.
+  // Like `ones`, with seven spare bits above each field: the boards 0, 2, 4, 6 and 8 (`fiveOnes`), and 1, 3, 5 and 7, shifted down by seven
+  // bits (`fourOnes`).
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 
-  /// Plays random moves from a live state. Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the number of moves to `plies`.
+  /// Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the number of moves to `plies`.
   @inline(__always)
   package func play(from state: Ultimate.State, plies: inout Int) -> Int {
     let (marks, next, lines, empties) = (marks, next, lines, empties)
@@ -79,8 +78,7 @@ package final class UltimatePlayouts {
     var myBoards = UInt64(truncatingIfNeeded: isX ? state.xBoards.rawValue : state.oBoards.rawValue)
     var theirBoards = UInt64(truncatingIfNeeded: isX ? state.oBoards.rawValue : state.xBoards.rawValue)
     var score = isX ? 1 : -1
-    // If the target is `anyBoard` (9), the shift by 63 bits below leaves only the one bit above the nine fields. This bit is always 0,
-    // so the loop draws a board, as it does if the target is a closed board.
+    // For the target `anyBoard` (9), the shift by 63 bits below leaves the bit above the nine fields, always 0, so the loop draws a board.
     var board = UInt64(truncatingIfNeeded: state.target)
     while true {
       plies &+= 1
@@ -114,16 +112,15 @@ package final class UltimatePlayouts {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a random empty cell. Draws the cell's rank (from 0) among the empty cells of open boards, in the order of boards. Then
-  /// counts the boards before the cell's board: those boards b for which the number of empty cells on the boards 0…b is at most the rank.
+  /// The board of a random empty cell: draws the cell's rank among the empty cells of open boards, and counts the boards before this cell.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones
     let drawn = draw(sums &>> 56 & 127, &random)
     let five = (drawn &* fiveOnes | 128 &* fiveOnes) &- (sums & (127 &* fiveOnes))
     let four = (drawn &* fourOnes | 128 &* fourOnes) &- (sums &>> 7 & (127 &* fourOnes))
-    // In `five` and `four`, the lowest spare bit above a field stays set if the field of `sums`, the number of empty cells on the boards
-    // 0…b, is at most the rank drawn.
+    // In `five` and `four`, the bit above the field of a board b stays set if the boards 0…b have at most as many empty cells as the rank
+    // drawn.
     let isBelow = (five &>> 7 & fiveOnes) &+ (four &>> 7 & fourOnes)
     return (isBelow &* fiveOnes) &>> 56
   }

@@ -3,23 +3,20 @@ import TicTacToe
 
 /// Monte Carlo tree search of Ultimate that proves results where it can and keeps its tree from move to move.
 ///
-/// A leaf's value comes from a random playout, or from the value function's score of its best move. A node is proven if one of its
-/// moves wins or all its moves are proven; proven nodes are not searched again. With a value function each node also keeps the
-/// minimax of the values below it; the move to search next is chosen by the average of its mean score and its minimax. Sources: L. Kocsis,
-/// C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008;
-/// M. Lanctot and others, "Monte Carlo tree search with heuristic evaluations using implicit minimax backups", CIG 2014.
-///
-/// Not `Sendable`: each thread needs an instance of its own.
+/// With a value function, a move is chosen by the average of its mean score and the minimax of the values below it. Not `Sendable`: each
+/// thread needs an instance of its own. Sources: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; M. Winands and
+/// others, "Monte-Carlo tree search solver", CG 2008; M. Lanctot and others, "Monte Carlo tree search with heuristic evaluations using
+/// implicit minimax backups", CIG 2014.
 package final class UltimateSearch {
   private struct Node {
     /// The mean score for the side that made the move to this node, −1…1.
     var mean: Float = 0
-    /// With a value function, the minimax of the values below the node, for the side that made the move to this node.
+    /// The minimax of the values below the node, for the side that made the move to this node. Only used with a value function.
     var minimax: Float = 0
     /// 1/√visits.
     var spread: Float = 0
     var visits: UInt32 = 0
-    /// The index of the node's first child; 0 if the node has no children.
+    /// The index of the node's first child; 0 without children.
     var first: UInt32 = 0
     var count: UInt8 = 0
     var cell: UInt8 = 0
@@ -30,19 +27,16 @@ package final class UltimateSearch {
   package enum Proof: UInt8, Sendable {
     case none, win, draw, loss
 
-    /// The score of the proven result.
     var score: Float { self == .win ? 1 : self == .loss ? -1 : 0 }
   }
 
-  /// A move of the root with the search's statistics.
   package struct RootMove: Sendable {
     package let cell: Cell
     package let visits: Int
-    /// The mean score for the side to move, −1…1.
+    /// The mean score for the side to move. A value function may exceed ±1.
     package let mean: Float
     package let proof: Proof
 
-    /// The proven score, else the mean clamped to −1…1 (a value function may exceed these bounds).
     package var score: Float { proof == .none ? min(max(mean, -1), 1) : proof.score }
   }
 
@@ -53,7 +47,7 @@ package final class UltimateSearch {
   private let playouts = UltimatePlayouts(seed: 0)
   private let capacity: Int
   private var nodes: UnsafeMutablePointer<Node>
-  /// The second buffer. When a node below the root becomes the new root, the tree below this node is copied here.
+  /// The tree below a new root is copied to this second buffer.
   private var spare: UnsafeMutablePointer<Node>
   private var used = 0
   /// The state of node 0; `nil` if there is no tree.
@@ -62,17 +56,16 @@ package final class UltimateSearch {
   private let path: UnsafeMutablePointer<UInt32>
   private let values: UnsafeMutablePointer<Float>
 
-  /// The factor of the exploration term in a move's upper confidence bound. Tuned by matches between searches with different factors.
+  /// The factor of the exploration term in a move's upper confidence bound. Tuned by matches between searches.
   private let explorationConstant: Float
-  /// Multiplies `explorationConstant` for moves that let the other side play on several boards: such a move is rarely good, and costly
-  /// to search. Tuned by matches between searches with different factors.
+  /// Multiplies `explorationConstant` for moves that let the other side play on several boards: they are rarely good, and costly to search.
+  /// Tuned by matches between searches.
   private let wideExploration: Float
-  /// The weight of a node's minimax, 0…1, in the score by which a move is chosen; the rest is the weight of the node's mean. Tuned by
-  /// matches between searches with different weights.
+  /// The weight of a node's minimax, 0…1, in the score by which a move is chosen; the mean has the rest. Tuned by matches between searches.
   private let minimaxShare: Float
   /// The visits after which a leaf evaluated by playouts is expanded.
   private static let expansionThreshold = 4
-  /// The number of simulations between calls of `isStopped`.
+  /// Simulations between calls of `isStopped`.
   private static let interval = 256
 
   /// - Parameters:
@@ -100,8 +93,7 @@ package final class UltimateSearch {
 
   package var hasValue: Bool { value != nil }
 
-  /// The `capacity` for a search that takes at most `megabytes` MiB: each of the two buffers (`nodes`, `spare`) has room for this many
-  /// nodes.
+  /// The `capacity` for a search that takes at most `megabytes` MiB in its two buffers.
   package static func capacity(megabytes: Int) -> Int { megabytes << 20 / (2 * MemoryLayout<Node>.stride) }
 
   /// Drops the tree, for a new game.
@@ -110,12 +102,12 @@ package final class UltimateSearch {
     used = 0
   }
 
-  /// Runs the simulations, fewer if `isStopped` or a proof ends them. Returns a move that provably wins; else the most visited move among
-  /// those that are not proved to lose; else, if all are proved to lose, the most visited.
+  /// Returns a move that provably wins, else the most visited move not proved to lose, else the most visited. `isStopped` or a proof can
+  /// end the search early.
   package func bestMove(
     in state: Ultimate.State, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Cell {
-    // Each search takes one number of the generator as its seed, so its result depends only on this seed, the kept tree, the state and the
+    // Each search takes one number of the generator as its seed: its result depends only on this seed, the kept tree, the state and the
     // number of simulations.
     search(state, seed: generator.next(), simulations: simulations, isStopped: isStopped)
     let moves = rootMoves
@@ -125,7 +117,6 @@ package final class UltimateSearch {
     return (best ?? moves[0]).cell
   }
 
-  /// The moves of the last searched state.
   package var rootMoves: [RootMove] {
     guard used > 0 else { return [] }
     return (0..<Int(nodes[0].count)).map {
@@ -141,7 +132,7 @@ package final class UltimateSearch {
     return children(of: node).max { nodes[$0].visits < nodes[$1].visits }.map { Cell(rawValue: nodes[$0].cell) }
   }
 
-  /// Runs simulations of a live state. If the kept tree contains the state, continues that tree.
+  /// Continues the kept tree if this tree contains the state.
   package func search(
     _ state: Ultimate.State, seed: UInt64, simulations: Int, isStopped: () -> Bool = { false }
   ) {
@@ -165,9 +156,7 @@ package final class UltimateSearch {
     }
   }
 
-  // The tree -------------------------------------------------------------------------------------------------------
-
-  /// Makes the node of `state` the new root if that node is at most two moves below the root. Returns whether the node was found.
+  /// Makes the node of `state` the new root if it is at most two moves below the root. Returns whether the node was found.
   private func keepTree(to state: Ultimate.State) -> Bool {
     guard let root, used > 0 else { return false }
     if root == state { return true }
@@ -201,7 +190,7 @@ package final class UltimateSearch {
       }
       read += 1
     }
-    // Exchanges the buffers without `swap`, whose exclusive access would add run-time checks to every other access to the buffers.
+    // Without `swap`, whose exclusive access would add run-time checks to every other access to the buffers.
     let kept = spare
     spare = nodes
     nodes = kept
@@ -209,7 +198,7 @@ package final class UltimateSearch {
     return true
   }
 
-  /// Expands a node: adds its moves, with proofs of immediate wins, and with scores of the value function if there is one.
+  /// Adds a node's moves, with proofs of immediate wins, and with scores of the value function if there is one.
   @inline(__always)
   private func addNodes(to node: Int, for moves: MoveSet, in state: Ultimate.State) {
     let nodes = nodes
@@ -241,17 +230,15 @@ package final class UltimateSearch {
     }
   }
 
-  /// A random number within ±0.03, added to each result of the value function: a search without playouts would otherwise always play the
-  /// same game.
+  /// A random number within ±0.03 for each result of the value function: without it, a search would always play the same game.
   @inline(__always)
   private func leafNoise() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
 
-  /// Those of the legal moves `moves` that win the game at once.
   @inline(__always)
   private static func winningMoves(_ moves: MoveSet, in state: Ultimate.State) -> MoveSet {
     var result = MoveSet()
     let won = state.boards(of: state.turn)
-    // One move wins at most one board, so it can win the game only if its side has won two boards before.
+    // One move wins at most one board, so its side must have won two boards before.
     if won.rawValue & (won.rawValue &- 1) == 0 { return result }
     let boards = Line.completions(of: won).intersection(state.openTargets)
     let mine = state.turn == .x ? state.x : state.o
@@ -263,8 +250,6 @@ package final class UltimateSearch {
     return result
   }
 
-  // A simulation ---------------------------------------------------------------------------------------------------
-
   private func simulate(from start: Ultimate.State) {
     // A local copy: a mutable property would be loaded at each use.
     let nodes = nodes
@@ -272,7 +257,7 @@ package final class UltimateSearch {
     var node = 0
     var depth = 0
     path[0] = 0
-    // The score for the side that made the move to the last node of the path.
+    // For the side that made the move to the last node of the path.
     var score: Float = 0
     while true {
       if nodes[node].count == 0 {
@@ -311,13 +296,12 @@ package final class UltimateSearch {
     backPropagate(score, from: depth, nodes)
   }
 
-  /// Updates the nodes of the path from index `end` up to the root. `result` is the score of the path's last node, for the side that made
-  /// the move to this node.
+  /// Updates the path's nodes from index `end` up to the root. `result` is for the side that made the move to the last node.
   @inline(__always)
   private func backPropagate(_ result: Float, from end: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var (score, depth) = (result, end)
     let hasMinimax = minimaxShare > 0
-    // The minimax of the path's next node (one move further from the root), before and after this simulation.
+    // The minimax of the path's next node, one move further from the root, before and after this simulation.
     var (before, after): (Float, Float) = (0, 0)
     while true {
       let index = Int(path[depth])
@@ -336,7 +320,7 @@ package final class UltimateSearch {
         } else if after > -old {
           new = -after
         } else if before == -old {
-          // The path's next node was the best child of this node and became worse, so another child may be the best now.
+          // The path's next node was the best child and became worse, so another child may be the best now.
           new = -children(of: index).reduce(-.infinity) { max($0, nodes[$1].minimax) }
         }
         nodes[index].minimax = new
@@ -353,7 +337,6 @@ package final class UltimateSearch {
     }
   }
 
-  /// Sets a node's proof if the proofs of its children determine it.
   private static func setProof(_ node: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var hasDraw = false
     let first = Int(nodes[node].first)
@@ -370,7 +353,7 @@ package final class UltimateSearch {
     nodes[node].proof = hasDraw ? .draw : .win
   }
 
-  /// The score of a random playout, for the side that made the move to the state.
+  /// For the side that made the move to the state.
   @inline(__always)
   private func playout(_ state: Ultimate.State) -> Float {
     var plies = 0
@@ -392,8 +375,7 @@ package final class UltimateSearch {
     return best
   }
 
-  /// The child to search next: the one with the highest upper confidence bound of the weighted mean of `mean` and `minimax`. Children
-  /// without a visit come first, proven losses last.
+  /// The child with the highest upper confidence bound. Children without a visit come first, proven losses last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = explorationConstant * confidence.exploration(nodes[node].visits)

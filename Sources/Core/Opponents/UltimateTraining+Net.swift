@@ -3,36 +3,31 @@ import TicTacToe
 
 /// The second part of the training: the search plays games with itself, and tables and net learn the scores that the search found.
 ///
-/// A game begins with random moves, and later about one move in `randomMoves` is random. The search evaluates each position of a game, and
-/// for about half of them also the position after a random move that is not played in the game. A position's aim is the value that tables
-/// and net learn for it. In a game this is a mean of the search's score, the later scores and the result, in which each later ply weighs
-/// less. It is the search's score alone if this score is proved, if a random move follows, or if the position is not of the game.
+/// A position's aim is the value to learn: a mean of the search's score, the later scores and the result, in which each later ply weighs
+/// less. It is the score alone if the score is proved, if a random move follows, or if the position is not of the game.
 extension UltimateTraining {
-  /// A position to learn from.
   private struct Sample {
     let state: Ultimate.State
     /// The value to approach, for the side to move, −1…1.
     let aim: Float
   }
 
-  /// Values that produced the shipped weights: the number of rounds, and the number of games of the first round.
+  /// The numbers of rounds, and of games of the first round, that produced the shipped weights.
   package static let (shippedRounds, shippedRoundGames): (Int, Int) = (2, 12_000)
-  /// The number of simulations with which the search evaluates a position.
+  /// The simulations with which the search evaluates a position.
   private static let simulations = 200
   /// A position's aim is `later` times the next position's aim, plus 1 − `later` times the search's score of the position.
   private static let later: Float = 0.7
   /// On average, one of `randomMoves` moves is random.
   private static let randomMoves = 14
-  /// How many times a round goes through all its positions to fit the weights.
+  /// How often a round goes through all its positions to fit the weights.
   private static let passes = 16
-  /// The number of positions from which one change of the net's weights is computed.
+  /// The positions from which one change of the net's weights is computed.
   private static let batch = 1024
-  /// The learning rates of the tables and of the net at the start of a round; they decrease to 0 at its end.
+  /// The learning rates of tables and net at the start of a round; they decrease to 0 at its end.
   private static let (tableRate, netRate): (Float, Float) = (0.004, 0.003)
 
-  /// Plays a round of games, in which the search evaluates leaves with the current weights, and learns from their positions.
-  /// - Parameter games: The number of games of the first round. The second round has twice as many games, the third three times as many,
-  ///   because the weights are better then.
+  /// The second round has twice as many games as the first, the third three times as many, because the weights are better by then.
   package mutating func trainNet(games: Int) {
     let search = UltimateSearch(value: UltimateValue(weights: rounded), capacity: 1 << 16)
     var samples: [Sample] = []
@@ -44,13 +39,12 @@ extension UltimateTraining {
     rounds += 1
   }
 
-  /// Plays a game and appends the positions to learn from, with their aims, to `samples`.
   private static func play(
     with search: UltimateSearch, using generator: inout SplitMix64, into samples: inout [Sample]
   ) {
     var state = Ultimate.start
     for _ in 0..<generator.below(14) {
-      // The outcome is ignored, since no game ends within 13 plies.
+      // No game ends within 13 plies, so the outcome is ignored.
       _ = state.mark(Ultimate.moves(state).randomCell(using: &generator))
     }
     var steps: [(state: Ultimate.State, score: Float, isExploring: Bool)] = []
@@ -69,7 +63,7 @@ extension UltimateTraining {
       steps.append((state, score(of: search.rootMoves), cell != best))
       outcome = state.mark(cell)
     }
-    // The result for the side that made the last move.
+    // For the side that made the last move.
     var aim: Float = outcome == .draw ? 0 : 1
     for step in steps.reversed() {
       let isProved = abs(step.score) == 1
@@ -79,7 +73,7 @@ extension UltimateTraining {
     }
   }
 
-  /// The score of a searched position for the side to move: the proved result, or the score of the most visited move.
+  /// The proved result for the side to move, else the score of the most visited move.
   private static func score(of moves: [UltimateSearch.RootMove]) -> Float {
     if moves.contains(where: { $0.proof == .win }) { return 1 }
     let holding = moves.filter { $0.proof != .loss }

@@ -2,13 +2,11 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Trains the weights of `UltimateValue` by self-play: first only the tables, in games whose moves are chosen without a search; then the
-/// tables and the net, in rounds of games that the search plays (`trainNet`).
+/// Trains the weights of `UltimateValue` by self-play: first only the tables, in games without a search; then tables and net, in rounds of
+/// games that the search plays (`trainNet`). The same seed and numbers of games give the same weights on every machine.
 ///
-/// Each game of the first part starts with random moves and continues with the move after which the other side's value is least, sometimes
-/// with a random move. Each position's value then moves towards its target: a mean of the later values and the result, in which each later
-/// ply weighs less. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
-/// seed and numbers of games give the same weights on every machine.
+/// In the first part, each position's value moves towards a mean of the later values and the result, in which each later ply weighs less.
+/// Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988.
 package struct UltimateTraining {
   /// The seed and the number of games of the first part that produced the shipped weights.
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
@@ -17,7 +15,7 @@ package struct UltimateTraining {
   var weights = [Float](repeating: 0, count: UltimateValue.tableWeightCount)
   /// The weights of the net; `nil` before the first round, when the net's output is 0.
   var fitting: UltimateFitting?
-  /// The number of rounds that `trainNet` has played.
+  /// The rounds that `trainNet` has played.
   var rounds = 0
   /// At [board][base-3 key], the index in `weights` of the board's weight if the side to move may not play there.
   private let places = UltimateValue.boardPlaces()
@@ -26,7 +24,7 @@ package struct UltimateTraining {
   let seed: UInt64
   private let total: Int
   package private(set) var gamesPlayed = 0
-  /// For `takeError`: the sum of the squared differences between targets and values of all positions since its last call, and their number.
+  /// For `takeError`: the sum of the squared differences between targets and values since its last call, and their number.
   private var errors = (sum: 0.0, count: 0)
 
   /// The indices in `weights` of a position's weights: one for each open board, and one for each of the eight lines of boards.
@@ -37,9 +35,9 @@ package struct UltimateTraining {
 
   private struct Step {
     var features: Features
-    /// The value for the side to move, −1…1.
+    /// For the side to move, −1…1.
     var value: Float
-    /// The value of the best move, for the side to move. If a random move was played instead, the position's target is this value.
+    /// The value of the best move, for the side to move. If a random move was played instead, this value is the position's target.
     var best: Float
     var isExploring: Bool
   }
@@ -48,31 +46,30 @@ package struct UltimateTraining {
   private static let lambda: Float = 0.8
   /// On average, one of `exploration` moves is random.
   private static let exploration = 12
-  /// A game begins with a random number of random moves, from 0 to `opening` − 1.
+  /// A game begins with 0 to `opening` − 1 random moves.
   private static let opening = 12
-  /// The learning rates at the first and the last game; between them the rate decreases evenly.
+  /// Between the first and the last game the learning rate decreases evenly.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)
 
-  /// - Parameter games: The number of games of the first part, over which the learning rate decreases.
+  /// The learning rate decreases over `games`, the number of games of the first part.
   package init(seed: UInt64, games: Int) {
     (self.seed, total) = (seed, games)
     boardClasses = (0..<Position.keyCount).map { UltimateValue.boardClass(of: Position(ternaryKey: $0)) }
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
 
-  /// The current weights as integers, in the order of a weights file.
+  /// The weights as integers, in the order of a weights file.
   package var rounded: [Int16] {
     weights.map { UltimateValue.rounded($0, scale: UltimateValue.scale) }
       + (fitting?.rounded ?? [Int16](repeating: 0, count: UltimateNet.weightCount))
   }
 
-  /// The root mean square of the differences between the positions' values and targets, over all positions since the last call.
+  /// The root mean square of the differences between values and targets since the last call.
   package mutating func takeError() -> Double {
     defer { errors = (0, 0) }
     return errors.count == 0 ? 0 : (errors.sum / Double(errors.count)).squareRoot()
   }
 
-  /// Plays and learns from `games` games.
   package mutating func train(games: Int) {
     for _ in 0..<games { playGame() }
   }
@@ -81,7 +78,7 @@ package struct UltimateTraining {
     var generator = SplitMix64(seed: seed, index: UInt64(gamesPlayed))
     var state = Ultimate.start
     for _ in 0..<generator.below(UltimateTraining.opening) {
-      // `mark` returns the outcome, which is ignored, since no game ends within eleven plies.
+      // No game ends within eleven plies, so the outcome is ignored.
       _ = state.mark(Ultimate.moves(state).randomCell(using: &generator))
     }
     var steps: [Step] = []
@@ -109,8 +106,7 @@ package struct UltimateTraining {
     gamesPlayed += 1
   }
 
-  /// The value of a move for the side that makes it: the result if the move ends the game, else minus the other side's value after the
-  /// move.
+  /// For the side that makes the move.
   private func worth(of cell: Cell, in state: Ultimate.State) -> Float {
     var after = state
     switch after.mark(cell) {
@@ -132,11 +128,10 @@ package struct UltimateTraining {
     }
   }
 
-  /// Changes a position's weights in the tables, so that its value comes closer to its target. `error` is the target minus the value.
+  /// Brings a position's value closer to its target. `error` is the target minus the value.
   mutating func learn(_ features: Features, error: Float, rate: Float) {
     errors = (errors.sum + Double(error * error), errors.count + 1)
-    // The gradient of the log-likelihood with respect to each weight is the error of the win probability. The value is 2 · this probability
-    // − 1, so the error of the probability is half of `error`.
+    // The gradient for each weight is the error of the win probability p. The value is 2p − 1, so this error is half of `error`.
     for index in 0..<features.count { weights[Int(features.places[index])] += rate * error / 2 }
   }
 
@@ -149,12 +144,12 @@ package struct UltimateTraining {
 
   static func value(ofSum sum: Float) -> Float { UltimateValue.tanhHalf(max(-8, min(8, sum))) }
 
-  /// By board, the board's status from the view of the side to move.
+  /// By board, the board's status as the side to move sees it.
   func statuses(of state: Ultimate.State) -> InlineArray<9, Int> {
     InlineArray { Int(boardClasses[key(of: $0, in: state)]) }
   }
 
-  /// The base-3 key of a board with the marks of the side to move as X's.
+  /// The board's base-3 key with the marks of the side to move as X's.
   private func key(of board: Int, in state: Ultimate.State) -> Int {
     let position = state.position(on: board)
     return Int(keys[Int(position[state.turn].rawValue)] + 2 * keys[Int(position[state.turn.opponent].rawValue)])

@@ -3,40 +3,36 @@ import TicTacToe
 
 /// The value function of the two highest levels of Ultimate: weights trained by `alina-arena train-ultimate` in self-play.
 ///
-/// A state's value is a sum of table look-ups and the output of a net (`UltimateNet`), mapped to −1…1. There is one look-up per board (its
-/// marks, its place, and whether the side to move may play there) and one per line of three boards (the status of each), all from the
-/// view of the side to move. Places that are images of each other under a symmetry share their weights. Only `init` writes the memory, so
-/// threads can share it.
+/// A state's value is a sum of table look-ups, one per board and one per line of three boards, and the output of a net, mapped to −1…1.
+/// Only `init` writes the memory, so threads can share it.
 package final class UltimateValue: @unchecked Sendable {
-  /// The number of board weights: one for each base-3 key of a board at a corner, an edge or the centre, in which the side to move may or
-  /// may not play.
+  /// One weight for each base-3 key of a board at a corner, an edge or the centre, in which the side to move may or may not play.
   package static let boardWeightCount = 2 * 3 * Position.keyCount
-  /// The number of line weights: one for each combination of statuses of three boards along the rim, through edges and the centre, or on a
-  /// diagonal.
+  /// One weight for each combination of statuses of three boards along the rim, through edges and the centre, or on a diagonal.
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
-  /// The number of the weights in tables; the weights of boards come first.
+  /// The weights of boards come first.
   static let tableWeightCount = boardWeightCount + lineWeightCount
-  /// The number of all weights; the net's weights come last.
+  /// The net's weights come last.
   package static let weightCount = tableWeightCount + UltimateNet.weightCount
-  /// A table's weight of this size adds 1 to the log-odds of a win: ln of the chance of a win over the chance of a loss.
+  /// A weight of this size adds 1 to the log-odds of a win: ln of the chance of a win over the chance of a loss.
   package static let scale = 256
 
-  /// The number of statuses of a board: sixteen for open boards (see `boardClass(of:)`), and won, lost, drawn.
+  /// Sixteen for open boards (see `boardClass(of:)`), and won, lost, drawn.
   package static let statusCount = 19
   static var won: UInt8 { 16 }
   static var lost: UInt8 { 17 }
   static var drawn: UInt8 { 18 }
 
-  /// The weight of a board, at [1 if the side to move may play there, else 0][board][base-3 key with the mover's marks as X].
+  /// At [1 if the side to move may play there, else 0][board][base-3 key with the mover's marks as X].
   let boards: UnsafeMutablePointer<Int16>
   /// The weight of a line from the statuses of its boards, at [line][first · 361 + second · 19 + third].
   let lines: UnsafeMutablePointer<Int16>
-  /// By base-3 key of a board, its status (`boardClass(of:)`).
+  /// By base-3 key of a board, its status.
   let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask of cells, the base-3 key of a board with X's marks in these cells.
   let keys: UnsafeMutablePointer<Int32>
   private let net: UltimateNet
-  /// The values −1…1 for all sums of weights from −`bound` to `bound`; `value(ofSum:)` reads this table.
+  /// The values −1…1 for all sums of weights from −`bound` to `bound`.
   private let valueTable: UnsafeMutablePointer<Float>
   /// Sums of weights are clamped to ±`bound`, a log-odds of ±8, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
@@ -45,10 +41,10 @@ package final class UltimateValue: @unchecked Sendable {
   package static var mark: String {
     "alina-ultimate-2 \(boardWeightCount) \(lineWeightCount) \(UltimateNet.inputCount)x\(UltimateNet.unitCount)\n"
   }
-  /// The size of a weights file: the mark, then the weights as little-endian 16-bit integers.
+  /// A weights file is the mark and then the weights as little-endian 16-bit integers.
   package static var byteCount: Int { mark.utf8.count + 2 * weightCount }
 
-  /// Reads a weights file; `nil` unless it has `byteCount` bytes and begins with the mark.
+  /// Reads a weights file; `nil` for another size or mark.
   package convenience init?(bytes: [UInt8]) {
     let mark = UltimateValue.mark.utf8
     guard bytes.count == UltimateValue.byteCount, bytes.starts(with: mark) else { return nil }
@@ -59,18 +55,17 @@ package final class UltimateValue: @unchecked Sendable {
       })
   }
 
-  /// The bytes of a weights file, as `init(bytes:)` reads them.
+  /// The bytes of a weights file.
   package static func bytes(of weights: [Int16]) -> [UInt8] {
     Array(mark.utf8) + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
   }
 
-  /// A weight as in a weights file: multiplied by `scale`, and rounded to a 16-bit integer.
+  /// A weight as in a weights file.
   static func rounded(_ weight: Float, scale: Int) -> Int16 {
     Int16(max(-32_767, min(32_767, (weight * Float(scale)).rounded())))
   }
 
-  /// Makes tables with an entry for each board and line. In `weights`, boards or lines that are images of each other share their weights.
-  /// - Parameter weights: `weightCount` weights in the order of a weights file.
+  /// `weights` are in the order of a weights file, in which boards or lines that are images of each other share their weights.
   package init(weights: [Int16]) {
     precondition(weights.count == UltimateValue.weightCount, "\(weights.count) numbers")
     let cells = Position.keyCount
@@ -115,15 +110,14 @@ package final class UltimateValue: @unchecked Sendable {
     return (power - 1) / (power + 1)
   }
 
-  /// The value −1…1 of a position, from the sum of its weights.
   @inline(__always)
   func value(ofSum sum: Int32) -> Float {
     let bound = UltimateValue.bound
     return valueTable[Int(truncatingIfNeeded: max(-bound, min(bound, sum)) &+ bound)]
   }
 
-  /// The status of a board, seen by the side whose marks are stored as X's: `won`, `lost` or `drawn`; for an open board 4 times this
-  /// side's `linePotential` plus the other side's, 0…15.
+  /// `won`, `lost` or `drawn` for the side whose marks are X's; for an open board 4 times this side's `linePotential` plus the other
+  /// side's.
   package static func boardClass(of position: Position) -> UInt8 {
     if Line.hasLine(position.x) { return won }
     if Line.hasLine(position.o) { return lost }
@@ -132,15 +126,14 @@ package final class UltimateValue: @unchecked Sendable {
       + linePotential(position.o, position.x, position.empty)
   }
 
-  /// A side's prospects on a board: 3 if two or more cells would complete a line of this side, 2 if one cell would, 1 if some line has no
-  /// mark of the other side, else 0.
+  /// 3 if two or more cells would complete a line of `mine`, 2 if one cell would, 1 if a line has no mark of the other side, else 0.
   private static func linePotential(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }
     return Line.all.contains { $0.intersection(theirs).isEmpty } ? 1 : 0
   }
 
-  /// The three boards of each line, in the order of `Line.all`.
+  /// The order is that of `Line.all`.
   package static let boardsOfLines: InlineArray<8, InlineArray<3, Int>> = [
     [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
   ]
@@ -149,8 +142,8 @@ package final class UltimateValue: @unchecked Sendable {
 extension UltimateValue {
   /// At [board][base-3 key], the index of the board's weight if the side to move may not play there.
   ///
-  /// Corner boards share the weights of the top left corner, edge boards those of the top edge. A symmetry that maps a board there maps its
-  /// marks to another key. If several symmetries map the board there, the least of these keys selects the weight.
+  /// Corner boards share the weights of the top left corner, edge boards those of the top edge. If several symmetries map the board there,
+  /// the least key of its images selects the weight.
   static func boardPlaces() -> [Int32] {
     let cells = Position.keyCount
     return (0..<9).flatMap { (board) -> [Int32] in
@@ -172,10 +165,9 @@ extension UltimateValue {
 }
 
 extension UltimateValue {
-  /// Evaluates every move of a live state for the side that makes it, in the order of the set.
+  /// Evaluates every move for the side that makes it, in the order of the set.
   ///
-  /// Sums the weights of the position once, for the tables and for the net's neurons. For each move, adds only the differences that the
-  /// move makes: on its board, in the lines through this board, and in the choice of boards for the other side.
+  /// Sums the weights of the position once. For each move, adds only the differences that the move makes.
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount
@@ -187,7 +179,7 @@ extension UltimateValue {
     var extra = InlineArray<9, Int32>(repeating: 0)
     var classes = InlineArray<9, Int32>(repeating: 0)
     var (sum, extras): (Int32, Int32) = (0, 0)
-    // The sums of the net's neurons, still without the input for the board in which the next move has to be.
+    // Still without the input for the board in which the next move has to be.
     var sums = net.start()
     var open: UInt128 = 0
     for board in 0..<9 {

@@ -1,14 +1,14 @@
 import TicTacToe
 
 extension Game {
-  /// Marks a cell for the side to move and returns the facts of this move, with exact values if the variant is solved.
+  /// Returns the facts of the move, with exact values if the variant is solved.
   package mutating func playValued(_ cell: Cell) throws(RuleViolation) -> VariantMove {
     let before = state
     try play(cell)
     return VariantMove(valued: cell, in: before)
   }
 
-  /// The facts of every move of the game in order, with exact values if the variant is solved.
+  /// In order, with exact values if the variant is solved.
   package var variantMoves: [VariantMove] {
     var state = startState
     return cells.map { cell in
@@ -20,7 +20,7 @@ extension Game {
 }
 
 extension VariantState {
-  /// The exact value for the side to move and the plies to the end; `nil` if the variant is not solved.
+  /// `nil` if the variant is not solved.
   package var evaluation: Evaluation? {
     switch self {
     case .classic(let position): Solver.shared.evaluation(of: position)
@@ -30,7 +30,7 @@ extension VariantState {
     }
   }
 
-  /// Every legal move, with the evaluation of the position after it as the other side sees it; empty if the variant is not solved.
+  /// Every legal move, with the evaluation after it as the other side sees it; empty if the variant is not solved.
   package var moveEvaluations: [(cell: Cell, after: Evaluation)] {
     switch self {
     case .classic(let position): Solver.shared.moveEvaluations(in: position)
@@ -40,7 +40,7 @@ extension VariantState {
     }
   }
 
-  /// The value-preserving moves; empty if the variant is not solved.
+  /// Empty if the variant is not solved.
   package var valuePreservingMoves: [Cell] {
     let moves = moveEvaluations
     let best = moves.map { $0.after.value }.min()
@@ -49,7 +49,7 @@ extension VariantState {
 }
 
 extension VariantMove {
-  /// Computes the facts of a legal move, with the exact values before and after the move if the variant is solved.
+  /// The facts of a legal move, with the exact values before and after it if the variant is solved.
   package init(valued cell: Cell, in before: VariantState) {
     let moves = before.moveEvaluations
     let values = moves.map { $0.after.value.negated }
@@ -62,10 +62,8 @@ extension VariantMove {
   }
 }
 
-/// A game of a solved variant, analysed: the exact value before and after each move, the moves that kept the value, the first
-/// mistake, and the accuracy of each side.
+/// A game of a solved variant, analysed move by move.
 package struct Analysis: Sendable, Hashable {
-  /// One move with its evaluations.
   package struct Entry: Sendable, Hashable {
     package let move: VariantMove
     /// The evaluation of the position before the move, as the mover sees it.
@@ -78,20 +76,18 @@ package struct Analysis: Sendable, Hashable {
     package let accuracy: Double
   }
 
-  /// The moves in order.
   package let entries: [Entry]
 
-  /// The index in `entries` of the first move that lost value; `nil` if no move did.
+  /// `nil` if no move lost value.
   package var firstMistake: Int? { entries.firstIndex { $0.move.isMistake } }
 
-  /// A side's mean accuracy, 0–1, over those of its moves at which it could have lost value; 1 if there were none.
+  /// A side's mean accuracy, 0–1, over the moves at which it could have lost value; 1 if there were none.
   package func accuracy(of player: Player) -> Double {
     let choices = entries.filter { $0.move.mover == player && $0.best.count < $0.move.before.moves.count }
     guard !choices.isEmpty else { return 1 }
     return choices.reduce(0) { $0 + $1.accuracy } / Double(choices.count)
   }
 
-  /// Analyses a game of a solved variant.
   package init(of game: Game) {
     entries = game.variantMoves.map { move in
       guard let before = move.before.evaluation else { preconditionFailure("\(game.variant) is not solved") }
@@ -99,7 +95,6 @@ package struct Analysis: Sendable, Hashable {
       return Entry(
         move: move, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
         best: move.before.valuePreservingMoves,
-        // A win turned into a draw and a draw into a loss cost ½, a win turned into a loss 1.
         accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
     }
   }

@@ -1,10 +1,10 @@
 import Base
 import TicTacToe
 
-/// A daily puzzle, the same for all users: a position with a single right move. Monday, Wednesday, Friday and Sunday have the
-/// classic game with increasing difficulty, Tuesday and Saturday Infinite, Thursday Ultimate.
+/// A daily puzzle, the same for all users: a position with a single right move. Tuesday and Saturday have Infinite, Thursday Ultimate, the
+/// other days the classic game with difficulty increasing through the week.
 package struct DailyBoard: Sendable, Hashable {
-  /// The best result the side to move can force.
+  /// The best result that the side to move can force.
   package enum Goal: Sendable, Hashable {
     case win(moves: Int)
     case hold
@@ -17,7 +17,7 @@ package struct DailyBoard: Sendable, Hashable {
   package let state: VariantState
   package let goal: Goal
 
-  /// - Parameter date: The day as `2026-11-24`; further characters are ignored. `nil` if there is no such day.
+  /// `date` is a day such as `2026-11-24`; further characters are ignored. `nil` if there is no such day.
   package init?(date: String) {
     let date = String(date.prefix(10))
     let parts = date.split(separator: "-").map { $0.allSatisfy { ("0"..."9").contains($0) } ? Int($0) : nil }
@@ -55,12 +55,11 @@ package struct DailyBoard: Sendable, Hashable {
     }
   }
 
-  /// Whether a game with this outcome reached the goal.
   package func isReached(by outcome: Outcome?) -> Bool {
     outcome == .win(state.turn) || goal == .hold && outcome == .draw
   }
 
-  /// A random board with all six marks on which exactly one move wins; the winner needs `moves` moves, this move included.
+  /// A random board with all six marks on which exactly one move wins; the winner needs `moves` moves, the first included.
   static func infinite(moves: Int, using random: inout SplitMix64) -> VariantState {
     let table = InfiniteTable.shared
     while true {
@@ -79,8 +78,7 @@ package struct DailyBoard: Sendable, Hashable {
     }
   }
 
-  /// A position of a random game in which no move wins at once, and in which exactly one move makes sure that its side wins with the
-  /// next move, after any reply.
+  /// A position of a random game in which no move wins at once, and exactly one makes sure that its side wins with the next move.
   static func ultimate(using random: inout SplitMix64) -> Ultimate.State {
     while true {
       var states = [Ultimate.start]
@@ -108,9 +106,8 @@ package struct DailyBoard: Sendable, Hashable {
     return winning == 1
   }
 
-  /// All classic positions with a single right move, by grade: 0 an immediate win, 1 a threat to parry, 2–4 wins in two moves (2 has also a
-  /// threat to parry, 3 has fewer than five empty cells, 4 all others), 5 a win in three moves, 6 a draw to hold without a threat to parry.
-  /// On its days, the daily puzzle has the grades 0, 2, 4 and 6: the number of the weekday.
+  /// The classic positions with a single right move, by grade: 0 an immediate win, 1 a threat to parry, 2–4 wins in two moves, 5 a win in
+  /// three moves, 6 a draw to hold. Weekdays with the classic game have the grade of their number, Monday 0.
   static let grades: [[Position]] = {
     var grades: [[Position]] = Array(repeating: [], count: 7)
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {

@@ -2,18 +2,16 @@ import TicTacToe
 
 /// Perfect play of Infinite: for every board, its value and the plies to the end, in one byte, by retrograde analysis.
 ///
-/// Boards are stored from the view of the side to move, so a board and the same board with X and O exchanged (and the other side to move)
-/// share an entry. The table ignores the game's history.
-/// `evaluation(of: Infinite.State)` considers the ply limit, and a next move that repeats a position for the third time. It ignores
-/// repetitions further ahead: a board that the table calls won is drawn if every way to win passes through a board that has occurred twice.
+/// A board and the same board with X and O exchanged share an entry. The table ignores the game's history: a board that the table calls won
+/// is drawn if every way to win passes through a board that has occurred twice.
 package struct InfiniteTable: Sendable {
-  /// The shared table, built on first use (milliseconds).
+  /// Built on first use, in milliseconds.
   package static let shared = InfiniteTable()
 
   /// By board number, for the side to move: 0 a draw, n a win in n plies, −n a loss in n − 1 plies (−1: the other side has a line).
   private let values: [Int8]
 
-  /// The counts of reachable boards, by value for the side to move.
+  /// The numbers of reachable boards, by value for the side to move.
   package struct Census: Sendable, Hashable {
     package var wins = 0
     package var losses = 0
@@ -28,12 +26,12 @@ package struct InfiniteTable: Sendable {
 
   /// At index n, the board number of the first board with n marks; at index 7, the number of all boards.
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
-  /// The number of all boards, reachable or not; two boards with the same marks differ if the marks were made in another order.
+  /// Two boards with the same marks differ if the marks were made in another order. Boards that no game reaches count too.
   package static var boardCount: Int { firsts[7] }
   /// The greatest number of moves on a board.
   private static let width = 9
 
-  /// Builds the table (for benchmarks; other code uses `shared`).
+  /// For benchmarks; other code uses `shared`.
   package init() {
     var work = Work()
     work.visit()
@@ -41,7 +39,7 @@ package struct InfiniteTable: Sendable {
     (values, census) = (work.values, work.census)
   }
 
-  /// The number of a board: its rank, from 0, among all boards, in which boards with fewer marks come first.
+  /// The board's rank, from 0, among all boards, in which boards with fewer marks come first.
   package static func number(of board: Infinite.Board) -> Int {
     let (mover, other) = (board[board.turn], board[board.turn.opponent])
     var rest = Int(mover.rawValue) | Int(other.rawValue) << (4 * mover.count)
@@ -56,12 +54,11 @@ package struct InfiniteTable: Sendable {
     return firsts[count] + rank
   }
 
-  /// The least number among the board's eight images under symmetry.
   package static func canonicalNumber(of board: Infinite.Board) -> Int {
     Symmetry.all.dropFirst().reduce(number(of: board)) { min($0, number(of: $1(board))) }
   }
 
-  /// The board with the given number; X is to move on boards with six marks.
+  /// X is to move on boards with six marks.
   package static func board(number: Int) -> Infinite.Board {
     precondition((0..<boardCount).contains(number), "board \(number) is outside 0..<\(boardCount)")
     var count = 0
@@ -82,15 +79,15 @@ package struct InfiniteTable: Sendable {
     return board
   }
 
-  /// The value of a board for the side to move, and the plies to the end if the winner hurries and the loser delays; 0 for a draw.
+  /// The value for the side to move, and the plies to the end if the winner hurries and the loser delays; 0 for a draw.
   package func evaluation(of board: Infinite.Board) -> Evaluation {
     let value = Int(values[InfiniteTable.number(of: board)])
     if value == 0 { return Evaluation(value: .draw, distance: 0) }
     return value > 0 ? Evaluation(value: .win, distance: value) : Evaluation(value: .loss, distance: -value - 1)
   }
 
-  /// The value of a state for the side to move (after the end, for the side whose turn it would be). The distance of a draw is the
-  /// number of plies left until the ply limit, or 1 if every move that draws repeats a position for the third time.
+  /// After the end, the value for the side whose turn it would be. The distance of a draw is the number of plies left until the ply limit,
+  /// or 1 if every move that draws repeats a position for the third time.
   package func evaluation(of state: Infinite.State) -> Evaluation {
     switch Infinite.outcome(of: state) {
     case .win: return Evaluation(value: .loss, distance: 0)
@@ -107,7 +104,7 @@ package struct InfiniteTable: Sendable {
     return isQuicker == (this.value == .win) && this.distance != best.distance ? this : best
   }
 
-  /// Every move of a live state, with the evaluation of the state after it as the other side sees it.
+  /// Every move of a live state, with the evaluation after it as the other side sees it.
   package func moveEvaluations(in state: Infinite.State) -> [(cell: Cell, after: Evaluation)] {
     Infinite.moves(state).map { cell in
       var next = state
@@ -126,8 +123,8 @@ package struct InfiniteTable: Sendable {
     }
   }
 
-  /// The value-preserving moves. On a won board only the quickest wins, as a postponed win may never come; on a lost board only the
-  /// slowest losses if `delaying`, else every move.
+  /// The value-preserving moves. On a won board only the quickest wins, as a postponed win may never come; on a lost board only the slowest
+  /// losses if `delaying`, else every move.
   package func bestMoves(on board: Infinite.Board, delaying: Bool) -> SquareSet {
     let evaluation = evaluation(of: board)
     if evaluation.value == .loss && !delaying { return board.moves }
@@ -144,11 +141,9 @@ package struct InfiniteTable: Sendable {
 }
 
 extension InfiniteTable {
-  /// The working memory of the analysis.
   private struct Work {
     var values = [Int8](repeating: 0, count: boardCount)
-    /// For the board with number n, from index 9n on: the numbers of the boards to which its moves lead, then −1 if they are fewer than
-    /// nine.
+    /// From index 9n on, the numbers of the boards after the moves of board n; −1 after the last if they are fewer than nine.
     var next = [Int32](repeating: -1, count: boardCount * width)
     /// The reachable boards in order of discovery.
     var reached: [Int32] = []
@@ -184,12 +179,11 @@ extension InfiniteTable {
       }
     }
 
-    /// Works back from the finished boards, one ply per round. A board is won if a move leads to a board that was found lost in the round
-    /// before; a board is lost if all its moves lead to won boards.
+    /// Retrograde analysis: works back from the finished boards, one ply per round.
     mutating func solve() {
       census.finished = reached.count { values[Int($0)] == -1 }
       var open = reached.filter { values[Int($0)] == 0 }
-      // Odd rounds find wins and even rounds find losses, so the search ends after two rounds in which no board was decided.
+      // Odd rounds find wins and even rounds losses, so two rounds without a decided board end the search.
       var distance: Int8 = 1
       var idle = 0
       while idle < 2 {
@@ -210,7 +204,7 @@ extension InfiniteTable {
       }
     }
 
-    /// The entry of a board for `values` if best play ends the game in exactly `distance` plies, else 0.
+    /// The board's entry for `values` if best play ends the game in exactly `distance` plies, else 0.
     private func decidedValue(_ number: Int, _ distance: Int8) -> Int8 {
       var edge = number * width
       let end = edge + width

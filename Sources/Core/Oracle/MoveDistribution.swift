@@ -1,21 +1,19 @@
 import Base
 import TicTacToe
 
-/// The chances with which a player chooses each of the nine cells: whole-number weights, divided by their sum.
+/// The chances with which a player chooses each of the nine cells: whole-number weights over their sum.
 package struct MoveDistribution: Sendable, Equatable {
-  /// The weight of each cell; 0 for cells never chosen.
   private var weights = InlineArray<9, UInt64>(repeating: 0)
   /// The sum of the weights; above 0.
   package private(set) var total: UInt64
 
-  /// Equal chances for the cells of a non-empty set.
   package init(uniformOver squares: SquareSet) {
     precondition(!squares.isEmpty, "no move to choose from")
     for square in squares { weights[square.index] = 1 }
     total = UInt64(squares.count)
   }
 
-  /// Makes the chances proportional to the weights. At least one weight must be above 0, and the sum of the weights below 2⁶³.
+  /// The sum of the weights must be above 0 and below 2⁶³.
   package init(weights list: [(Square, UInt64)]) {
     total = 0
     for (square, weight) in list {
@@ -26,19 +24,16 @@ package struct MoveDistribution: Sendable, Equatable {
     reduce()
   }
 
-  /// The weight of a cell; its chance is the weight over `total`.
+  /// A cell's weight; its chance is the weight over `total`.
   package subscript(square: Square) -> UInt64 { weights[square.index] }
 
-  /// The chance of a cell as a `Double`.
   package func probability(of square: Square) -> Double { Double(weights[square.index]) / Double(total) }
 
-  /// The cells with a chance above 0.
   package var support: SquareSet {
     Square.all.reduce(into: []) { if weights[$1.index] > 0 { $0.insert($1) } }
   }
 
-  /// Mixes two distributions: with probability `taken` / `of` a cell of `squares`, each equally likely; otherwise a cell by the chances of
-  /// `rest`.
+  /// With probability `taken` / `of` a cell of `squares`, each equally likely; otherwise a cell by the chances of `rest`.
   package init(
     _ squares: SquareSet, taken: UInt64, of: UInt64, otherwise rest: MoveDistribution
   ) {
@@ -53,7 +48,7 @@ package struct MoveDistribution: Sendable, Equatable {
     reduce()
   }
 
-  /// Draws a cell. The chances with which cells are drawn differ from the exact chances by less than 2⁻⁶².
+  /// The chances of the drawn cells differ from the exact chances by less than 2⁻⁶².
   package func draw(using generator: inout SplitMix64) -> Square {
     var rest = generator.next().multipliedFullWidth(by: total).high
     for index in 0..<9 {
@@ -63,7 +58,7 @@ package struct MoveDistribution: Sendable, Equatable {
     preconditionFailure("weights sum to less than their total \(total)")
   }
 
-  /// Divides the weights by their greatest common divisor, so that the weights of mixtures of mixtures stay within 64 bits.
+  /// Divides the weights by their greatest common divisor, so that mixtures of mixtures stay within 64 bits.
   private mutating func reduce() {
     var divisor = total
     for index in 0..<9 where divisor > 1 && weights[index] > 0 {
@@ -76,7 +71,6 @@ package struct MoveDistribution: Sendable, Equatable {
     for index in 0..<9 { weights[index] /= divisor }
   }
 
-  /// Whether every cell has the same chance in both distributions.
   package static func == (a: MoveDistribution, b: MoveDistribution) -> Bool {
     a.total == b.total && (0..<9).allSatisfy { a.weights[$0] == b.weights[$0] }
   }

@@ -2,21 +2,17 @@ import TicTacToe
 
 /// The numbers of nodes and finished games in the tree of all move sequences from a position, down to a depth in plies.
 package struct Perft: Sendable, Hashable {
-  /// At index n, the number of nodes n plies after the start position.
+  /// At index n, the nodes n plies after the start position.
   package private(set) var nodes: [Int]
-  /// At index n, the number of games that X has won n plies after the start position.
+  /// At index n, the games that X has won n plies after the start position.
   package private(set) var xWins: [Int]
-  /// At index n, the number of games that O has won n plies after the start position.
   package private(set) var oWins: [Int]
-  /// At index n, the number of games drawn n plies after the start position.
   package private(set) var draws: [Int]
 
-  /// The number of all nodes.
   package var totalNodes: Int { nodes.reduce(0, +) }
-  /// The number of all finished games.
   package var totalGames: Int { (xWins + oWins + draws).reduce(0, +) }
 
-  /// Walks every move sequence of up to `depth` plies; exponential in `depth` (549,946 nodes from the empty board).
+  /// Exponential in `depth`: 549,946 nodes from the empty board.
   package init(of start: Position = .start, depth: Int = 9) {
     let depth = max(0, min(depth, 9 - start.ply))
     var counts = [Int](repeating: 0, count: 40)
@@ -52,8 +48,8 @@ private let completing: [UInt16] = (0..<512).map { cells in
 
 /// Counts the descendants of a live position with `empty` empty cells, up to `depth` plies deep; `me` is to move.
 ///
-/// `counts` points to the next ply's nodes, in an array of four rows of ten plies: nodes, X's wins, O's wins, draws. `side` is the
-/// offset of the mover's row of wins, 10 or 20. Winning moves, and the moves on the last two cells, are counted without being made.
+/// `counts` points to the next ply in four rows of ten plies: nodes, X's wins, O's wins, draws. `side` is the offset of the mover's row of
+/// wins, 10 or 20. Winning moves, and the moves on the last two cells, are counted without being made.
 private func perft(
   _ me: UInt, _ other: UInt, side: Int, empty: Int, depth: Int, _ counts: UnsafeMutablePointer<Int>,
   _ completing: UnsafePointer<UInt16>
@@ -66,8 +62,7 @@ private func perft(
     counts[0] &+= 2
     counts[side] &+= 2 &- many
     guard depth > 1 else { return }
-    // Each of the `many` moves that do not win leaves one cell. In `lost` of these cases the other side wins with this cell, else the game
-    // is drawn.
+    // Each of the `many` moves that do not win leaves one cell. In `lost` of these cases the other side wins with this cell.
     let lost = oneOrTwo(UInt(completing[Int(bitPattern: other)]) & (many == 1 ? rest ^ on : on))
     counts[1] &+= many
     counts[31 &- side] &+= lost
