@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// A board to solve: a position in which one move alone reaches the best result that the side to move can force.
+/// A position in which one move alone reaches the best result that the side to move can force.
 package struct Puzzle: Sendable, Hashable {
   /// Puzzles of one game that are about equally hard.
   package struct Kind: Sendable, Hashable {
@@ -9,12 +9,11 @@ package struct Puzzle: Sendable, Hashable {
     /// Classic: the index in `DailyBoard.grades`. Infinite: the number of moves to the win. Misère: 0 for a win, 1 for a draw. Ultimate: 0,
     /// a win in two moves.
     let grade: Int
-    /// The Glicko-2 rating of each puzzle of this kind: a player of equal rating finds the right move in half of these puzzles.
+    /// A Glicko-2 rating: a player of equal rating finds the right move in half of these puzzles.
     package let rating: Double
 
-    /// All kinds. The ratings were fitted by maximum likelihood to the chances with which the levels 1–5 find the right move, over 300
-    /// puzzles of each kind (of Ultimate 40, by the levels 1–4). With level 3 set to 1500, the fit rated the levels 1–5 at 1256, 1377,
-    /// 1500, 1633 and 1806 (28 November 2026).
+    /// The ratings were fitted by maximum likelihood to the chances with which the levels 1–5 find the right move, over 300 puzzles of each
+    /// kind (of Ultimate 40). Level 3 was set to 1500 (28 November 2026).
     package static let all: [Kind] = [
       Kind(variant: .classic, grade: 0, rating: 1067), Kind(variant: .classic, grade: 1, rating: 1199),
       Kind(variant: .classic, grade: 2, rating: 1204), Kind(variant: .classic, grade: 3, rating: 1443),
@@ -41,7 +40,6 @@ package struct Puzzle: Sendable, Hashable {
   /// A hash of the game and the position, to recognise a puzzle.
   package var key: UInt64 { fnv1a("\(state.variant.rawValue) \(state.notation)".utf8) }
 
-  /// A random puzzle of a kind.
   package init(of kind: Kind, using random: inout SplitMix64) {
     func choose(_ positions: [Position]) -> Position { positions[random.below(positions.count)] }
     switch kind.variant {
@@ -56,14 +54,13 @@ package struct Puzzle: Sendable, Hashable {
     }
   }
 
-  /// A puzzle that a player of this rating solves about 65 times in 100.
-  /// - Parameter seen: The keys of puzzles to avoid. A seen puzzle is returned only if random draws of each kind find no other.
+  /// A puzzle that a player of this rating solves about 65 times in 100, preferably none of the puzzles with the keys `seen`.
   package static func next(
     for rating: Double, of games: Set<Variant>, except seen: [UInt64], using random: inout SplitMix64
   ) -> Puzzle {
     // Glicko-2 expects 0.65 points from a player rated 400 · log₁₀(0.65 / 0.35) = 108 above a puzzle.
     let target = rating - 108
-    // Adds 0 to 119 random points to the distance of each kind from `target`, so that the kinds vary.
+    // Random points make the kinds vary.
     let kinds = Kind.all.filter { games.contains($0.variant) }
       .map { (kind: $0, distance: abs($0.rating - target) + Double(random.below(120))) }
       .sorted { $0.distance < $1.distance }.map { $0.kind }
@@ -127,7 +124,7 @@ package struct Puzzle: Sendable, Hashable {
     return winning == 1
   }
 
-  /// The moves of best play: a winner hurries and a loser delays.
+  /// The winner hurries and the loser delays.
   private static func bestPlay(from start: VariantState) -> [Cell] {
     var (state, cells) = (start, [Cell]())
     while state.outcome == nil {
@@ -151,7 +148,7 @@ package struct Puzzle: Sendable, Hashable {
     return cells
   }
 
-  /// The positions of Misère with a single right move.
+  /// The positions of misère with a single right move.
   private static let misere: (wins: [Position], draws: [Position]) = {
     var (wins, draws) = ([Position](), [Position]())
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {
@@ -163,16 +160,15 @@ package struct Puzzle: Sendable, Hashable {
   }()
 }
 
-/// A player's results on puzzles: the rating, the most puzzles solved in a run of three minutes, and the puzzles shown last.
 package struct PuzzleProgress: Sendable, Hashable {
   package private(set) var rating = Glicko2.Rating()
-  /// The most puzzles solved in three minutes.
+  /// The most puzzles solved in a run of three minutes.
   package var best = 0
   private var seen: [UInt64] = []
 
   package init() {}
 
-  /// How many of the puzzles shown last are remembered, so that they are not shown again.
+  /// The number of puzzles remembered, so that they are not shown again.
   package static let memory = 200
 
   /// Chooses a puzzle and records it as shown.
@@ -183,7 +179,7 @@ package struct PuzzleProgress: Sendable, Hashable {
   }
 
   package mutating func rate(_ puzzle: Puzzle, isSolved: Bool) {
-    // All puzzles of a kind have the same rating here, but are not equally hard: 80 is about the standard deviation of their own ratings.
+    // Puzzles of a kind have one rating here, but are not equally hard: 80 is about the standard deviation of their own ratings.
     let board = Glicko2.Rating(value: puzzle.kind.rating, deviation: 80)
     rating = Glicko2.rate(rating, [(board, isSolved ? 1 : 0)])
     rating.value = min(max(rating.value, 400), 3_000)
@@ -191,8 +187,7 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   // MARK: - Text
 
-  /// Three lines: the rating and its deviation (both times 100) with its volatility (times 1,000,000), the best run, and the keys of the
-  /// puzzles shown last.
+  /// Three lines: `rating` (value and deviation times 100, volatility times 1,000,000), `best`, and the keys `seen`.
   package var text: String {
     func scaled(_ value: Double, _ factor: Double) -> Int { Int((value * factor).rounded()) }
     return """
@@ -203,7 +198,7 @@ package struct PuzzleProgress: Sendable, Hashable {
       """
   }
 
-  /// Reads a text that `text` has written. Lines that are damaged count as missing.
+  /// Reads a text that `text` has written. Damaged lines count as missing.
   package init(text: String) {
     for line in text.unicodeScalars.split(separator: "\n") {
       let words = line.split(separator: " ").map { String($0) }

@@ -1,9 +1,8 @@
 import TicTacToe
 
-/// The exact value of a position and the number of plies to the end.
 @frozen
 package struct Evaluation: Sendable, Hashable {
-  /// The value for the side to move; in a finished game, for the side whose turn it would be.
+  /// For the side to move; in a finished game, for the side whose turn it would be.
   package let value: Value
   /// Plies to the end if the winner hurries, the loser delays and a draw is played out; 0 after the end.
   package let distance: Int
@@ -14,26 +13,21 @@ package struct Evaluation: Sendable, Hashable {
 }
 
 /// Perfect play of the classic game or of misère: a table of 19,683 bytes, from retrograde analysis.
-///
-/// Adding a mark raises the mask of occupied cells, so one pass over the masks in descending order solves every position after its
-/// successors.
 package struct Solver: Sendable {
-  /// The table of the classic game, built on first use (microseconds).
+  /// The classic game, built on first use in microseconds.
   package static let shared = Solver()
 
-  /// The table of misère, built on first use.
   package static let misere = Solver(lineLoses: true)
 
-  /// Whether a completed line loses; otherwise it wins.
+  /// Whether a completed line loses, as in misère; otherwise it wins.
   package let lineLoses: Bool
 
-  /// By base-3 key, for the side to move: 0 a draw, 32 − n a win in n plies, n − 32 a loss in n plies; `unreachable` for unreachable
-  /// positions.
+  /// By base-3 key, for the side to move: 0 a draw, 32 − n a win in n plies, n − 32 a loss in n plies; or `unreachable`.
   private let table: [Int8]
 
   private static let unreachable = Int8.min
 
-  /// Solves a game (for benchmarks; other code uses the shared tables).
+  /// For benchmarks; other code uses the shared tables.
   package init(lineLoses: Bool = false) {
     self.lineLoses = lineLoses
     table = [Int8](unsafeUninitializedCapacity: Position.keyCount) { buffer, count in
@@ -56,12 +50,10 @@ package struct Solver: Sendable {
     "\(table.reduce(UInt64(0)) { $0 &* 31 &+ UInt64(UInt8(bitPattern: $1)) })"
   }
 
-  /// The result of a finished game, else `nil`.
   package func outcome(of position: Position) -> Outcome? {
     lineLoses ? Misere.outcome(of: position) : position.outcome
   }
 
-  /// The value and distance of a reachable position.
   package func evaluation(of position: Position) -> Evaluation {
     let score = table[position.ternaryKey]
     precondition(score != Solver.unreachable, "unreachable position \(position.x.rawValue)/\(position.o.rawValue)")
@@ -69,13 +61,13 @@ package struct Solver: Sendable {
     return Evaluation(value: score > 0 ? .win : .loss, distance: 32 - Int(abs(score)))
   }
 
-  /// The value and distance after a legal move, for the mover.
+  /// For the mover, after a legal move.
   package func evaluation(of square: Square, in position: Position) -> Evaluation {
     let after = evaluation(of: position.playing(square))
     return Evaluation(value: after.value.negated, distance: after.distance + 1)
   }
 
-  /// Every legal move, with the evaluation of the position after it as the other side sees it.
+  /// Every legal move, with the evaluation after it as the other side sees it.
   package func moveEvaluations(in position: Position) -> [(cell: Cell, after: Evaluation)] {
     position.legalMoves.map { (Cell($0.index), evaluation(of: position.playing($0))) }
   }
@@ -86,7 +78,6 @@ package struct Solver: Sendable {
     return (0...9).flatMap { ply in reachable.filter { $0.ply == ply } }
   }()
 
-  /// The value-preserving legal moves.
   package func valuePreservingMoves(in position: Position) -> SquareSet {
     let value = evaluation(of: position).value
     return moves(in: position) { $0.value == value }
@@ -109,19 +100,16 @@ package struct Solver: Sendable {
 
 /// The solver's working memory, all on the stack.
 private struct SolverWork {
-  /// Whether a mask contains a line.
   private var line = InlineArray<512, Bool>(repeating: false)
-  /// At offset n · 126: the ways to divide n marks between X and O, each as a bit mask of the marks that are X's (half of the n,
-  /// rounded up).
+  /// At offset n · 126: the ways to divide n marks between X and O, each as a bit mask of X's marks, which are half of n, rounded up.
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// Two tables of the subsets of the mask `occupied`, filled by `solve`. Bit n of an index selects the n-th occupied cell, counted from 0.
-  /// At this index `masks` has the selected cells as a mask, and `weights` the sum of their powers of 3.
+  /// Tables of the subsets of the mask `occupied`. Bit n of an index selects the n-th occupied cell; `masks` has the selected cells,
+  /// `weights` the sum of their powers of 3.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// A number that takes the place of the best successor's score if a line is complete. 33 makes the position's score −32: lost for the
-  /// side to move, 0 plies to the end. −33 makes the score 32: won for this side.
+  /// Replaces the best successor's score if a line is complete: 33 makes the position's score −32 (lost in 0 plies), −33 makes it 32 (won).
   private let lineValue: Int8
 
   init(lineLoses: Bool) {
@@ -162,7 +150,7 @@ private struct SolverWork {
       let set = Int(combinations[unchecked: marks &* 126 &+ number])
       let x = Int(masks[unchecked: set])
       let o = occupied ^ x
-      // Skips positions on which the side to move has a line: the game would have ended before the other side's last move.
+      // Skips positions on which the side to move has a line: the game would have ended before.
       if line[unchecked: isO == 1 ? o : x] { continue }
       let key = allO &- Int(weights[unchecked: set])
       var least: Int8 = 0
@@ -172,7 +160,7 @@ private struct SolverWork {
         least = .max
         for slot in 0..<empty { least = min(least, table[key &+ steps[unchecked: slot]]) }
       }
-      // The best move leads to the successor with the least score for the other side; the end is one ply further away.
+      // The best move has the least score for the other side; the end is one ply further away.
       table[key] = least == 0 ? 0 : least < 0 ? -least - 1 : 1 - least
     }
   }

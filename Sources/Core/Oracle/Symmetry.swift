@@ -2,13 +2,13 @@ import TicTacToe
 
 /// One of the eight rotations and reflections of the board.
 package struct Symmetry: Sendable, Hashable {
-  /// The number 0–7 of the symmetry; 0 is the identity.
+  /// 0–7; 0 is the identity.
   package let index: Int
 
-  /// The permutation: cell `i` moves to cell `images[i]`.
+  /// Cell `i` moves to cell `images[i]`.
   package let images: [Square]
 
-  /// The eight symmetries: four rotations clockwise by 0°–270°, then the same rotations after a left–right reflection.
+  /// Four rotations clockwise by 0°–270°, then the same rotations after a left–right reflection.
   package static let all: [Symmetry] = (0..<8).map { index in
     Symmetry(
       index: index,
@@ -23,7 +23,7 @@ package struct Symmetry: Sendable, Hashable {
   package var keys: [Int] {
     var keys = [0]
     for image in images {
-      // Extends the image keys to one more cell: all of them with the cell empty, then all with an X in it, then all with an O.
+      // Adds one more cell to the image keys: all of them with the cell empty, then with an X in it, then with an O.
       keys = (0..<3).flatMap { mark in keys.map { $0 + mark * TernaryKey.power(image.index) } }
     }
     return keys
@@ -31,20 +31,16 @@ package struct Symmetry: Sendable, Hashable {
 
   package var inverse: Symmetry { index < 4 ? Symmetry.all[(4 - index) % 4] : self }
 
-  /// The image of a cell.
   package func callAsFunction(_ square: Square) -> Square { images[square.index] }
 
-  /// The image of a set of cells.
   package func callAsFunction(_ squares: SquareSet) -> SquareSet {
     squares.reduce(into: []) { $0.insert(images[$1.index]) }
   }
 
-  /// The image of a board.
   package func callAsFunction(_ position: Position) -> Position {
     Position(x: self(position.x), o: self(position.o))
   }
 
-  /// The image of a board of Infinite.
   func callAsFunction(_ board: Infinite.Board) -> Infinite.Board {
     var image = Infinite.Board()
     for square in board.x.squares { image.x.append(self(square)) }
@@ -68,7 +64,7 @@ extension Position {
   /// The symmetries that map the board to itself, the identity included.
   package var symmetries: [Symmetry] { Symmetry.all.filter { $0(self) == self } }
 
-  /// The lowest cell of each group of empty cells that symmetries of this very board map to each other; none after the end.
+  /// The lowest cell of each group of empty cells that `symmetries` map to each other.
   package var distinctMoves: SquareSet {
     let own = symmetries
     return legalMoves.reduce(into: []) { result, square in

@@ -1,7 +1,7 @@
 import TicTacToe
 
 extension Position {
-  /// 3⁹: the number of ways to fill the nine cells, each with nothing, X or O.
+  /// 3⁹: each of nine cells is empty, X or O.
   package static let keyCount = 19_683
 
   /// The board as a base-3 number with cell 0 as the lowest digit: 0 empty, 1 X, 2 O. Adding a mark raises the number.
@@ -19,18 +19,17 @@ extension Position {
   }
 }
 
-/// The numbers that marks add to a position's base-3 key.
 package enum TernaryKey {
   /// 3ⁱ, the weight of an X in a cell; an O weighs twice as much.
   @inline(__always)
   package static func power(_ cell: Int) -> Int {
-    // Multiplies, because a static table of the nine powers would need lazy initialisation.
+    // A static table of the nine powers would need lazy initialisation.
     let low = [1, 3, 9] as InlineArray<3, Int>
     let high = [1, 27, 729] as InlineArray<3, Int>
     return low[cell % 3] * high[cell / 3]
   }
 
-  /// The sum of 3ⁱ over the cells of a mask, by arithmetic on its three rows.
+  /// The sum of 3ⁱ over the cells of a mask.
   static func weight(_ squares: SquareSet) -> Int {
     let m = Int(squares.rawValue)
     // A row's three bits b₂b₁b₀ weigh b₀ + 3b₁ + 9b₂; rows weigh 1, 27 and 729.

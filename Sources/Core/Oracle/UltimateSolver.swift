@@ -3,27 +3,20 @@ import TicTacToe
 
 /// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is forced.
 ///
-/// A search answers one question: does one side, the attacker, win? Each position has two numbers of leaves still to be proved: the least
-/// number that shows that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and the least number that
-/// shows that this side fails. The search descends to the move that needs the fewest leaves for the side to move to succeed, until another
-/// move needs clearly fewer. Many leaves are below more than one move. So the number for failing is not the sum of the moves' numbers but
-/// the largest of them, plus one for each other move that is not yet proved to fail. Sources: A. Nagai, "Df-pn algorithm for searching
-/// AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
-///
-/// Not `Sendable`: each thread needs an instance of its own.
+/// A search answers one question: does one side, the attacker, win? Many leaves are below more than one move, so a disproof number is not
+/// the sum over the moves but their largest number, plus one for each other open move. Sources: A. Nagai, "Df-pn algorithm for searching
+/// AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008. Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
-  /// The stored proof and disproof numbers of a visited position. The key leaves out the marks on closed boards, because these
-  /// marks have no further effect.
+  /// The stored numbers of a visited position. The key leaves out the marks on closed boards, which have no further effect.
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
-    /// The number of positions searched to get these numbers. A new entry replaces the entry in its bucket with the fewest searched
-    /// positions.
+    /// The number of positions searched to get these numbers. In a full bucket, the entry with the fewest is replaced.
     var nodes: UInt32 = 0
   }
 
-  /// The numbers of leaves still to be proved to show that the side to move succeeds (`proof`) or fails (`disproof`). If one of the two is
-  /// proved, its number is 0, and the other number is `never`.
+  /// The numbers of leaves still to be proved to show that the side to move succeeds (`proof`) or fails (`disproof`). The attacker succeeds
+  /// by winning, the defender by not losing.
   private struct Numbers {
     var proof: UInt32 = 1
     var disproof: UInt32 = 1
@@ -42,19 +35,18 @@ package final class UltimateSolver {
     var numbers: Numbers
   }
 
-  /// The number of positions searched since the solver was made.
+  /// The positions searched since the solver was made.
   package private(set) var nodes = 0
   private var limit = 0
   private var attacker = Player.x
   private let buckets: Int
   private let table: UnsafeMutablePointer<Entry>
-  /// The moves of all nodes on the path from the root, one node after another; a game has at most 81 plies.
+  /// The moves of all nodes on the path from the root; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
-  /// The number of entries of a bucket. A position's key selects a bucket, and the position is stored in one of the bucket's entries. Not
-  /// tuned by measurement.
+  /// The entries of a bucket, which a position's key selects. Not tuned by measurement.
   private static let bucketSize = 4
 
-  /// - Parameter entries: The number of positions in the table; each takes 24 bytes.
+  /// The table stores `entries` positions of 24 bytes each.
   package init(entries: Int = 1 << 20) {
     buckets = max(1, entries / UltimateSolver.bucketSize)
     table = .allocate(capacity: buckets * UltimateSolver.bucketSize)
@@ -67,7 +59,7 @@ package final class UltimateSolver {
     children.deallocate()
   }
 
-  /// The value of a state for the side to move; in a finished game, for the side whose turn it would be.
+  /// The value for the side to move; in a finished game, for the side whose turn it would be.
   ///
   /// `nil` if the value is not proved after `limit` more positions. New solvers with the same sequence of calls return the same values.
   package func value(of state: Ultimate.State, limit: Int) -> Value? {
@@ -79,7 +71,7 @@ package final class UltimateSolver {
     return loses ? .loss : .draw
   }
 
-  /// Whether a side wins a live state against every defence; `nil` if `nodes` reaches `limit` before either answer is proved.
+  /// Whether a side wins against every defence; `nil` if `nodes` reaches `limit` before either answer is proved.
   private func isWon(_ state: Ultimate.State, by attacker: Player) -> Bool? {
     self.attacker = attacker
     let key = key(of: state)
@@ -91,9 +83,8 @@ package final class UltimateSolver {
     return (numbers.proof == 0) == (state.turn == attacker)
   }
 
-  /// Searches below a live state and returns its proof and disproof numbers. Ends when its proof number reaches `proof`, its disproof
-  /// number reaches `disproof`, the success or failure of the side to move is proved, or `nodes` reaches `limit`.
-  /// - Parameter room: Memory for the moves of this node and of the nodes below it.
+  /// Searches below a live state until its number reaches `proof` or `disproof`, an answer is proved, or `nodes` reaches `limit`. -
+  /// Parameter room: Memory for the moves of this node and of the nodes below it.
   private func search(
     _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>
   ) -> Numbers {
@@ -109,8 +100,7 @@ package final class UltimateSolver {
       count += 1
     }
     while true {
-      // The side to move succeeds if the other side fails after one of the moves, so its proof number is the least disproof number of the
-      // moves.
+      // The side to move succeeds if the other side fails after one of the moves: its proof number is the moves' least disproof number.
       var (best, least, second) = (0, UInt32.max, UInt32.max)
       var (most, open): (UInt32, UInt32) = (0, 0)
       for index in 0..<count {
@@ -130,8 +120,8 @@ package final class UltimateSolver {
         store(key, numbers, nodes - begun)
         return numbers
       }
-      // Searches the best move until its disproof number is a quarter above that of the second-best move. If any greater number ended the
-      // search of this move, the search would switch between the two moves at every node.
+      // Searches the best move until it is a quarter worse than the second-best. Without this margin, the search would switch between the
+      // two moves at every node.
       let enough = min(proof, second < Numbers.never ? second &+ 1 &+ second / 4 : Numbers.never)
       let child = room[best]
       room[best].numbers = search(
@@ -139,14 +129,14 @@ package final class UltimateSolver {
     }
   }
 
-  /// The proof and disproof numbers of a finished game's state, for the side whose turn it would be.
+  /// For the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
-    // The side to move succeeds only if the game is drawn and this side is the defender. If the last mover has won, the side to move fails.
+    // The side to move succeeds only if the game is drawn and this side is the defender.
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// The proof and disproof numbers of a live state. They are final if the side to move can win at once, or if the attacker can complete no
-  /// line of boards any more. Else they are the numbers stored at an earlier visit; without an earlier visit, start values.
+  /// Final if the side to move can win at once, or if the attacker can complete no line of boards any more. Else the numbers stored at an
+  /// earlier visit, or start values.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF

@@ -3,9 +3,8 @@ import TicTacToe
 
 /// The touches of the board outside of a game, with all other data from which their music follows, except the score rules.
 package struct FreePlay: Sendable, Hashable {
-  /// A touch of a cell.
   package struct Touch: Sendable, Hashable {
-    /// The time since the start of free play.
+    /// Since the start of free play.
     package var milliseconds: Int64
     package var square: Square
     /// The side in whose register the touch sounds.
@@ -17,9 +16,9 @@ package struct FreePlay: Sendable, Hashable {
   }
 
   package enum Limit {
-    /// The most touches: a link with this number has fewer than 4,000 characters, and fits into a comment of a record.
+    /// A link with this number has fewer than 4,000 characters, and fits into a comment of a record.
     package static let touches = 640
-    /// The most milliseconds from one touch to the next. After ten minutes the last echo has ended, and the next touch begins a new piece.
+    /// The most milliseconds between touches: after ten minutes the last echo has ended, and the next touch begins a new piece.
     package static let gap: Int64 = 600_000
   }
 
@@ -27,7 +26,7 @@ package struct FreePlay: Sendable, Hashable {
   package var seed: UInt64
   /// The place of the music's tonic in the cycle of tonics, 0–23.
   package var place: Int
-  /// The tempo in per cent of the score rules' tempo, 70–130.
+  /// Per cent of the score rules' tempo, 70–130.
   package var pace = 100
   package var touches: [Touch] = []
 
@@ -37,17 +36,16 @@ package struct FreePlay: Sendable, Hashable {
 
   private static let version: UInt8 = 1
 
-  /// The free play as one word of a URL.
   package var link: String {
     var (coder, play) = (LinkCoder(), self)
     _ = coder.code(&play)
     return coder.word(FreePlay.version, countBytes: 0)
   }
 
-  /// Finds the word of a link in a text that is a URL ending with this word; `nil` for other texts.
+  /// The word of a link in a text that is a URL ending with this word; `nil` for other texts.
   package static func link(in text: String) -> String? { linkWord("f", in: text) }
 
-  /// Decodes a link; throws a one-line message if the link was cut off, changed, or made by a newer version.
+  /// Throws a one-line message if the link was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     guard link.utf8.count <= Record.Limit.comment, let word = Base64URL.bytes(link), word.count > 4 else {
       throw .damagedLink
@@ -86,13 +84,13 @@ extension LinkCoder {
 extension Record {
   private static let touches = "[%touches "
 
-  /// A record of free play: a game without moves, whose comment has the touches.
+  /// A game without moves, whose comment has the touches.
   package init(_ play: FreePlay) {
     self.init(game: Game())
     comments = [Comment(ply: 0, text: Record.touches + play.link + "]")]
   }
 
-  /// The free play that this record stores; `nil` if it is the record of a game.
+  /// `nil` for the record of a game.
   package var freePlay: FreePlay? {
     guard game.cells.isEmpty, let text = comments.first?.text, text.hasPrefix(Record.touches), text.hasSuffix("]")
     else {

@@ -1,10 +1,10 @@
 import Base
 import TicTacToe
 
-/// One letter of a correspondence game, whose players send each other links: the whole game so far and a line of text.
+/// A letter of a correspondence game, whose players send each other links: the whole game so far and a line of text.
 ///
-/// A letter is written after a move of its sender, after a resignation, after the agreement to a draw, or before the first move of a
-/// rematch. Its link is the link of a `Record` with the tags `Letter` and `Words`.
+/// A letter is written after a move of its sender, a resignation, the agreement to a draw, or before the first move of a rematch. Its link
+/// is the link of a `Record` with the tags `Letter` and `Words`.
 package struct Letter: Sendable, Hashable {
   /// The number of the game, drawn at random for its first letter.
   package let id: UInt64
@@ -13,23 +13,21 @@ package struct Letter: Sendable, Hashable {
   package private(set) var words = ""
   private var names = ["", ""]
 
-  /// The limits of a letter's texts and of its link. `words` is the most grapheme clusters of the line of text.
+  /// `words` and `name` are in grapheme clusters; a server allows names of the same length.
   package enum Limit {
     package static let words = 80
-    /// The most grapheme clusters of a name, as many as of a guest's name on a server.
     package static let name = 20
-    /// A text limited to n clusters is also limited to n times this many bytes, because one cluster can have any number of combining marks.
+    /// Bytes allowed for each cluster, as one cluster can have any number of combining marks.
     static let bytesPerCluster = 8
     /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000
   }
 
-  /// Starts a game without moves.
   package init(id: UInt64, variant: Variant) {
     (self.id, game) = (id, Game(from: VariantState(startOf: variant)))
   }
 
-  /// The number of the game as 16 hexadecimal digits.
+  /// As 16 hexadecimal digits.
   package var name: String { Letter.name(of: id) }
 
   package static func name(of id: UInt64) -> String {
@@ -39,12 +37,11 @@ package struct Letter: Sendable, Hashable {
 
   // MARK: - State
 
-  /// The side that wrote the letter.
   package var sender: Player {
     isEndedByHand ? game.turn : game.cells.isEmpty ? .o : game.mover(ofMove: game.cells.count - 1)
   }
 
-  /// Whether the game ended without a move: by a resignation or an agreement.
+  /// By a resignation or an agreement.
   var isEndedByHand: Bool { game.end.map { $0.termination != .normal } ?? false }
 
   /// The player's name; empty if unknown.
@@ -59,8 +56,8 @@ package struct Letter: Sendable, Hashable {
 
   package mutating func write(_ text: String) { words = Letter.line(text, atMost: Limit.words) }
 
-  /// Converts a text to one line: replaces control characters by blanks, removes marks that change the direction of the text around
-  /// them, and cuts the line after `count` characters.
+  /// Converts a text to one line of at most `count` characters: replaces control characters by blanks, and removes marks that change the
+  /// direction of the text around them.
   private static func line(_ text: String, atMost count: Int) -> String {
     let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       switch scalar.value {
@@ -81,7 +78,7 @@ package struct Letter: Sendable, Hashable {
 
   // MARK: - Answers of the side to move
 
-  /// Marks a cell and clears `words`, the line of text of the letter before.
+  /// Clears `words`, the line of text of the letter before.
   package mutating func play(_ cell: Cell) throws(RuleViolation) {
     try game.play(cell)
     words = ""
@@ -101,7 +98,7 @@ package struct Letter: Sendable, Hashable {
     words = ""
   }
 
-  /// The next game with swapped sides. The new game's number follows from this game's number, so that both players begin the same game.
+  /// The next game with swapped sides. Its number follows from this game's number, so that both players begin the same game.
   package var rematch: Letter {
     var random = SplitMix64(seed: id)
     var next = Letter(id: random.next(), variant: game.variant)
@@ -113,7 +110,6 @@ package struct Letter: Sendable, Hashable {
 
   private static let (idTag, wordsTag) = ("Letter", "Words")
 
-  /// The letter as a record, from which its link is made.
   private var record: Record {
     var record = Record(game: game)
     for player in Player.allCases { record[player: player] = self[player].isEmpty ? nil : self[player] }
@@ -129,16 +125,15 @@ package struct Letter: Sendable, Hashable {
     return record
   }
 
-  /// The time between two letters in the music, in milliseconds.
+  /// In milliseconds.
   package static let pause: Int64 = 2_000
 
-  /// The letter as one word of a URL.
   package var link: String {
     guard let link = record.link else { preconditionFailure("a letter is shorter than any limit of links") }
     return link
   }
 
-  /// Decodes a link's word. Throws a one-line message if the word was cut off or changed, or is not the word of a letter.
+  /// Throws a one-line message if the link was cut off or changed, or is not a letter's.
   package init(link: String) throws(NotationError) {
     let foreign = NotationError(column: 1, message: "this link is not a letter")
     guard link.utf8.count <= Limit.link else { throw foreign }
@@ -147,13 +142,12 @@ package struct Letter: Sendable, Hashable {
     (self.id, game) = (id, record.game)
     for player in Player.allCases { self[player] = record[player: player] ?? "" }
     write(record[tag: Letter.wordsTag] ?? "")
-    // Refuse a record that differs from the record of this letter: one with times or other tags, or with another spelling of the
-    // number or the texts.
+    // Refuses a record that a letter would write differently: one with times or other tags, or with another spelling of the number or the
+    // texts.
     guard self.record == record, isPossible else { throw foreign }
   }
 
-  /// Whether a player can have written the letter. An open draw offer must come from the side that made the last move. A game that
-  /// ended without a move must have ended by resignation of the side to move, or by agreement.
+  /// Whether a player can have written the letter: an open draw offer comes from the side that made the last move, for example.
   private var isPossible: Bool {
     if let offer = game.drawOffer { return !game.isOver && !game.cells.isEmpty && offer == sender }
     guard let end = game.end, isEndedByHand else { return true }

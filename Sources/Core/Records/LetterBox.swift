@@ -1,10 +1,9 @@
 import Base
 import TicTacToe
 
-/// Stores the newest letter of each game played by links. Ignores a letter that is older than the stored letter or contradicts it.
+/// The newest letter of each game played by links. Ignores a letter that is older than the stored letter or contradicts it.
 package struct LetterBox: Sendable, Hashable {
-  /// The newest letter of a game, the side of this device's user, and the local time at which the letter was written or opened
-  /// (`2026-11-22-154210`).
+  /// `you` is the side of this device's user, `since` the local time at which the letter was written or opened (`2026-11-22-154210`).
   package struct Entry: Sendable, Hashable {
     package var letter: Letter
     package var you: Player
@@ -19,7 +18,6 @@ package struct LetterBox: Sendable, Hashable {
     /// The entry as a line of text.
     package var text: String { "\(you.text) \(since) \(letter.link)" }
 
-    /// Reads an entry from a line that `text` has written; `nil` for other lines.
     package init?(text: String) {
       let parts = text.split { $0.isWhitespace }
       guard parts.count == 3, let you = Player(text: String(parts[0])) else { return nil }
@@ -28,7 +26,6 @@ package struct LetterBox: Sendable, Hashable {
     }
   }
 
-  /// The relation of a letter to the stored letter of its game.
   package enum Relation: Sendable, Hashable {
     /// No letter of the game is stored.
     case first
@@ -44,10 +41,9 @@ package struct LetterBox: Sendable, Hashable {
 
   package private(set) var entries: [UInt64: Entry] = [:]
 
-  /// Makes a box with one entry, or an empty one.
   package init(_ entry: Entry? = nil) { if let entry { entries[entry.letter.id] = entry } }
 
-  /// Stores an opened letter that begins a game or continues the stored game. Returns the letter's relation to the stored letter.
+  /// Stores an opened letter that begins a game or continues the stored game.
   @discardableResult
   package mutating func take(_ letter: Letter, at since: String) -> Relation {
     guard let entry = entries[letter.id] else {
@@ -59,8 +55,7 @@ package struct LetterBox: Sendable, Hashable {
     return relation
   }
 
-  /// Stores a letter of the device's user, unless it is old or contradicts the stored letter. Returns the letter's relation to the
-  /// stored letter.
+  /// Stores a letter of the device's user, unless it is old or contradicts the stored letter.
   @discardableResult
   package mutating func keep(_ own: Entry) -> Relation {
     guard let entry = entries[own.letter.id] else {
@@ -70,14 +65,13 @@ package struct LetterBox: Sendable, Hashable {
     let relation = LetterBox.relation(of: own.letter, to: entry.letter)
     switch relation {
     case .newer: entries[own.letter.id] = own
-    // The letters have the same moves, end and draw offer, but the user may have written another line of text: store the letter.
+    // The user may have written another line of text.
     case .same where own.letter.sender == entry.you: entries[own.letter.id]?.letter = own.letter
     default: break
     }
     return relation
   }
 
-  /// Compares a letter with the stored letter of the same game.
   static func relation(of letter: Letter, to known: Letter) -> Relation {
     let (game, before) = (letter.game, known.game)
     let common = zip(game.cells, before.cells).prefix { $0 == $1 }.count

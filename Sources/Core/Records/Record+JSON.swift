@@ -2,7 +2,7 @@ import Base
 import TicTacToe
 
 extension Record {
-  /// The record as one line of JSON without the line feed; empty members are omitted.
+  /// One line without the line feed; empty members are omitted.
   package var jsonLine: String {
     var members = JSONObject()
     let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
@@ -30,12 +30,11 @@ extension Record {
     return JSON.object(members).text
   }
 
-  /// Reads a record from one line of JSON; unknown members are ignored.
-  ///
-  /// `line` is the line's number in its file, for errors. Lines of an arena's file are read too: their members `x`, `o` and `game`
-  /// become the tags `White`, `Black` and `Round`.
+  /// Reads a record from one line of JSON, also from an arena's file, whose members `x`, `o` and `game` become the tags `White`, `Black`
+  /// and `Round`. Unknown members are ignored.
   ///
   /// - Parameters:
+  ///   - line: The line's number in its file, for errors.
   ///   - variants: The accepted variants; a game of any other variant is an error.
   ///   - rules: The variant of a line without the member `rules`, as in an arena's file.
   package init(
@@ -53,7 +52,7 @@ extension Record {
   ) throws(NotationError) {
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
-    // Converts the line to the PGN-like text and parses the text, so that the same checks apply. Errors name the JSON member.
+    // Converts the line to the PGN-like text, so that the same checks apply. Errors name the JSON member.
     var text = ""
     var variant = rules
     if let value = json["rules"] {
@@ -99,8 +98,8 @@ extension Record {
     do {
       try self.init(text: "\(text) \(result)", variants: variants)
     } catch {
-      // In a game adjudicated by `alina-arena run --ending boards`, the side with more boards wins although the rules call a draw.
-      // The record has the draw.
+      // In a game adjudicated by `alina-arena run --ending boards`, the side with more boards wins although the rules call a draw. The
+      // record has the draw.
       guard json["termination"]?.string == "adjudication",
         let drawn = try? Record(text: "\(text) 1/2-1/2", variants: variants), drawn.game.end?.termination == .normal
       else { throw refuse(error.message) }

@@ -1,7 +1,7 @@
 import TicTacToe
 
 extension Record {
-  /// The record as PGN-like text: tags, a blank line, moves in lines of at most 80 columns, the result.
+  /// PGN-like text: tags, a blank line, moves in lines of at most 80 columns, the result.
   package var text: String {
     var out = ""
     func write(_ name: String, _ value: String) {

@@ -3,13 +3,11 @@ import TicTacToe
 
 /// A stored game: the players, every move with its times, and the data with which its music can be reproduced exactly.
 ///
-/// Written and read without loss as PGN-like text (`text`, `init(text:)`, `RecordReader`) and as one line of JSON (`jsonLine`,
-/// `init(jsonLine:)`).
+/// Written and read without loss as PGN-like text (`text`) and as one line of JSON (`jsonLine`).
 package struct Record: Sendable, Hashable {
-  /// The game: start position, moves, open draw offer, end.
   package var game: Game
 
-  /// The stored times of the moves, in order. May be shorter than the game: empty entries at the end are dropped.
+  /// May be shorter than the game: empty entries at the end are dropped.
   package var times: [MoveTimes] = [] {
     didSet { while times.last == MoveTimes() { times.removeLast() } }
   }
@@ -17,12 +15,11 @@ package struct Record: Sendable, Hashable {
   /// The tags that are not derived from the game, in writing order.
   package internal(set) var tags: [Tag] = []
 
-  /// By ply `p`, the numbers of the melodies that the composer chose, among its numbered candidates, for the bars that began after
-  /// ply `p` and before the next move.
+  /// By ply, the numbers of the melodies that the composer chose, among its numbered candidates, for the bars after this ply and before the
+  /// next move.
   ///
-  /// `bars[0]` holds the bars before the first move (the opening), and `bars[1].first` is the first move's bar. The bars after the
-  /// last move's bar are the closing music (the arch). Empty if unknown; may be shorter than the game, as trailing empty lists are
-  /// dropped.
+  /// `bars[0]` holds the bars before the first move, and `bars[1].first` is the first move's bar. Empty if unknown; trailing empty lists
+  /// are dropped.
   package var bars: [[Int]] = [] {
     didSet { while bars.last?.isEmpty == true { bars.removeLast() } }
   }
@@ -30,15 +27,13 @@ package struct Record: Sendable, Hashable {
   /// The audio frame of the game's start (48 kHz, from the session's first sound), if known.
   package var startFrame: Int64?
 
-  /// The audio frame (48 kHz, from the session's first sound) of an end without a move (resignation, time, agreement), if known.
+  /// The audio frame (48 kHz, from the session's first sound) of an end without a move, if known.
   package var endFrame: Int64?
 
-  /// The players' comments, in order.
   package internal(set) var comments: [Comment] = []
 
   package init(game: Game = Game()) { self.game = game }
 
-  /// The stored times of a move.
   package struct MoveTimes: Sendable, Hashable {
     /// Thinking time in milliseconds (`[%emt]`).
     package var elapsed: Int64?
@@ -52,61 +47,52 @@ package struct Record: Sendable, Hashable {
     }
   }
 
-  /// The stored times of a move; empty if none are stored.
   package func times(ofMove index: Int) -> MoveTimes { times.indices.contains(index) ? times[index] : MoveTimes() }
 
-  /// A PGN tag: a name and a value.
+  /// A PGN tag.
   package struct Tag: Sendable, Hashable {
-    /// The name: letters, digits and `_`.
+    /// Letters, digits and `_`.
     package let name: String
-    /// The value: any text in one line.
+    /// Any text in one line.
     package let value: String
   }
 
-  /// A comment at a point of the game.
   package struct Comment: Sendable, Hashable {
     /// The number of moves before the comment.
     package let ply: Int
-    /// The text, without braces.
+    /// Without braces.
     package let text: String
   }
 
   /// The score rules by which a game's music was composed.
   package struct ScoreRules: Sendable, Hashable {
-    /// The name of the rule file.
     package var name: String
-    /// The hash of the file's content, hexadecimal.
+    /// The hash of the rule file's content, hexadecimal.
     package var hash: String
 
-    /// Makes a reference to a rule file; `hash` has no spaces.
     package init(name: String, hash: String) {
       (self.name, self.hash) = (name, hash)
     }
   }
 
-  /// The size limits of a record, which bound the cost of reading a hostile file.
+  /// Bounds the cost of reading a hostile file. Lengths are in bytes.
   package enum Limit {
     /// The most bytes given to a reader at once: 64 MiB, about a million games.
     package static let bytes = 1 << 26
-    /// The most plies of a game; a game of Infinite is drawn after 100.
+    /// A game of Infinite is drawn after 100.
     package static let plies = 100
-    /// The most tags of a game.
     package static let tags = 64
-    /// The most bytes of a tag's name.
     package static let tagName = 64
-    /// The most bytes of a tag's value.
     package static let tagValue = 1024
-    /// The most comments of a game.
     package static let comments = 256
-    /// The most bytes of a comment.
     package static let comment = 4096
-    /// The most bars that a record may have between two moves, or after the last one: the longest closing music has twelve.
+    /// The most bars between two moves, or after the last one: the longest closing music has twelve.
     package static let bars = 64
-    /// The highest number of a candidate, one of the melodies among which the composer chose a bar's melody.
+    /// The highest number of a candidate, one of the melodies among which the composer chose.
     package static let candidate = 1_000_000
-    /// The longest time in milliseconds: a year.
+    /// A year.
     package static let milliseconds: Int64 = 31_536_000_000
-    /// The highest number of an audio frame: the number of frames in a year at 48 kHz.
+    /// The frames of a year at 48 kHz.
     package static let frame: Int64 = 1_513_728_000_000
   }
 }
@@ -135,10 +121,9 @@ extension Record {
     }
   }
 
-  /// The value of a tag; `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
+  /// `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
   ///
-  /// Setting a value replaces its control characters by spaces and cuts the value at `Limit.tagValue` bytes. Setting a tag that is derived
-  /// from the game (`derivedTags`), or a name with characters other than letters, digits and `_`, is a programming error.
+  /// Setting replaces control characters by spaces and cuts the value at `Limit.tagValue` bytes.
   package subscript(tag name: String) -> String? {
     get {
       if Record.derivedTags.contains(name) { return derivedTag(name) }
@@ -182,7 +167,7 @@ extension Record {
     tags.insert(Tag(name: name, value: value), at: place)
   }
 
-  /// The value of a tag derived from the game; `nil` if the text form omits the tag.
+  /// `nil` if the text form omits the tag.
   func derivedTag(_ name: String) -> String? {
     switch name {
     case "Result": resultToken
@@ -195,15 +180,13 @@ extension Record {
     }
   }
 
-  /// PGN's result tokens.
   static let results: [(token: String, outcome: Outcome?)] = [
     ("1-0", .win(.x)), ("0-1", .win(.o)), ("1/2-1/2", .draw), ("*", nil),
   ]
 
-  /// PGN's result token: `1-0` X won, `0-1` O won, `1/2-1/2` a draw, `*` no result.
+  /// PGN's token: `1-0` X won, `0-1` O won, `1/2-1/2` a draw, `*` no result.
   package var resultToken: String { Record.results.first { $0.outcome == game.end?.outcome }?.token ?? "*" }
 
-  /// The name of a side's player (tags `White` for X and `Black` for O).
   package subscript(player player: Player) -> String? {
     get { self[tag: player == .x ? "White" : "Black"] }
     set { self[tag: player == .x ? "White" : "Black"] = newValue }
@@ -215,7 +198,7 @@ extension Record {
     set { self[tag: "Seed"] = newValue.map { "\($0)" } }
   }
 
-  /// The score rules by which the game's music was composed (`ScoreRules "NAME HASH"`).
+  /// The tag `ScoreRules "NAME HASH"`.
   package var scoreRules: ScoreRules? {
     get {
       guard let value = self[tag: "ScoreRules"], let space = value.lastIndex(of: " ") else { return nil }
@@ -224,14 +207,13 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
-  /// The side that a person plays at this computer (`Human "x"`), on which the music's ending depends; `nil` if persons play both sides or
-  /// neither.
+  /// The side that a person plays at this computer, on which the music's ending depends; `nil` if persons play both sides or neither.
   package var human: Player? {
     get { self[tag: "Human"].flatMap { Player(text: $0) } }
     set { self[tag: "Human"] = newValue?.text }
   }
 
-  /// The tempo of the music as a multiple of the score rules' tempo (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for invalid values.
+  /// The tempo as a multiple of the score rules' tempo (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for invalid values.
   package var pace: Double? {
     get { self[tag: "Pace"].flatMap { Double($0) }.flatMap { (0.7...1.3).contains($0) ? $0 : nil } }
     set { self[tag: "Pace"] = newValue.flatMap { $0 == 1 ? nil : "\($0)" } }
@@ -252,10 +234,7 @@ extension Record {
 // MARK: - Comments and bars
 
 extension Record {
-  /// Adds a comment after `ply` moves, without surrounding blanks.
-  ///
-  /// Throws if the comment has a `}`, which the text form cannot hold, or one of Alina's commands (`[%emt …]`), or exceeds a limit of
-  /// records.
+  /// Throws if the comment has a `}`, which the text form cannot hold, or one of Alina's commands (`[%emt …]`), or exceeds a limit.
   package mutating func addComment(_ text: String, ply: Int) throws(NotationError) {
     let trimmed = Record.trimmed(text)
     guard (0...game.cells.count).contains(ply) else {
@@ -286,7 +265,7 @@ extension Record {
     bars = longer
   }
 
-  /// The numbers of the candidate melodies chosen for the bars after `ply` moves; empty if unknown.
+  /// The numbers of the candidate melodies for the bars after `ply` moves; empty if unknown.
   package func bars(ply: Int) -> [Int] { bars.indices.contains(ply) ? bars[ply] : [] }
 
   /// Alina's commands inside comments, such as `[%emt 0:00:02.750]`.
@@ -302,7 +281,7 @@ extension Record {
     }
   }
 
-  /// Whether a byte is a control character that neither tags nor comments may contain; white space such as tabs and line feeds is not.
+  /// Whether neither tags nor comments may contain a byte: control characters except white space such as tabs.
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && !(0x09...0x0D).contains(byte)) || byte == 0x7F }
 
   static func trimmed(_ text: String) -> String {

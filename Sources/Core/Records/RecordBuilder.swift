@@ -1,16 +1,15 @@
 import Base
 import TicTacToe
 
-/// Collects the parts of a record that a reader finds (tags, moves, comments, result) and checks them against the rules of the game.
+/// Collects the parts of a record that a reader finds and checks them against the rules of the game.
 struct RecordBuilder {
-  /// The accepted variants.
   private let variants: [Variant]
   private var record = Record()
-  /// The values of the tags that must agree with the game, and the byte offsets of the tags in the text, for errors.
+  /// The values of the tags that must agree with the game, and the tags' byte offsets in the text, for errors.
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// One entry for each move read so far. Here the entries of moves without times stay; `Record.times` drops such entries at its end.
+  /// One entry for each move so far, also for moves without times.
   private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
 
@@ -67,7 +66,7 @@ struct RecordBuilder {
     }
   }
 
-  /// Adds a move number, a move or the result; returns `true` for the result.
+  /// Adds a move number, a move or the result; `true` for the result.
   mutating func addToken(_ range: Range<Int>, _ cursor: inout ByteCursor) throws(NotationError) -> Bool {
     let token = String(decoding: cursor.bytes[range], as: UTF8.self)
     if Record.results.contains(where: { $0.token == token }) {
@@ -104,7 +103,7 @@ struct RecordBuilder {
     return false
   }
 
-  /// Ends the game by its result and its termination tag, and checks that both agree with the board.
+  /// Checks that result and termination tag agree with the board.
   mutating func finish(_ cursor: ByteCursor) throws(NotationError) -> Record {
     guard let result else { throw cursor.error("the game has no result") }
     if let tag = derived["Result"], tag.value != result.token {
@@ -169,7 +168,7 @@ struct RecordBuilder {
 // MARK: - Comments
 
 extension RecordBuilder {
-  /// Applies Alina's commands in a comment (`[%emt 0:00:02.750]`) and adds the rest of the comment's text to the record.
+  /// Applies Alina's commands in a comment (`[%emt 0:00:02.750]`) and adds the rest of the text to the record.
   mutating func addComment(_ range: Range<Int>, _ cursor: ByteCursor) throws(NotationError) {
     guard range.count <= Record.Limit.comment + 512 else {
       throw cursor.error(at: range.lowerBound, "a comment has at most \(Record.Limit.comment) bytes")
@@ -219,7 +218,7 @@ extension RecordBuilder {
     record.comments.append(Record.Comment(ply: times.count, text: text))
   }
 
-  /// Stores the value of a command, such as the thinking time of the last move; returns an error message, or `nil`.
+  /// Returns an error message, or `nil`.
   private mutating func apply(_ command: Record.Command, _ value: String) -> String? {
     let ply = times.count
     switch command {
@@ -255,7 +254,7 @@ extension RecordBuilder {
 }
 
 extension Record {
-  /// Parses `h:mm:ss`, `m:ss` or seconds, with up to three decimals, to milliseconds.
+  /// Parses `h:mm:ss`, `m:ss` or seconds, with up to three decimals.
   static func milliseconds(_ text: String) -> Int64? {
     let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let fields = halves[0].split(separator: ":", omittingEmptySubsequences: false)

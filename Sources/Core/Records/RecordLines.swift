@@ -3,8 +3,7 @@ import TicTacToe
 
 /// Reads files of games line by line: PGN, or JSON with one game per line. The files may come from other programs.
 ///
-/// Holds one game in memory. Accepts blank lines, a byte-order mark and CRLF. An error names line and column; after an error the
-/// reader must not be used.
+/// Holds one game in memory. Accepts blank lines, a byte-order mark and CRLF. After an error the reader must not be used.
 package struct RecordLines {
   private enum Form { case unknown, pgn, json }
   /// The part of PGN that a byte belongs to. A game can end, and the next game begin, only in `text`.
@@ -12,16 +11,15 @@ package struct RecordLines {
 
   private let variants: [Variant]
   private var form = Form.unknown
-  /// The game assumed where a JSON line lacks the member `rules`: Classic, or in an arena's file the game named in its header.
+  /// The game of a JSON line without the member `rules`: Classic, or the game named in the header of an arena's file.
   private var rules = Variant.classic
-  /// The number of lines given to `take`.
   private var line = 0
   /// PGN text that is not parsed yet, and the number of lines before this text.
   private var (text, start): ([UInt8], Int) = ([], 0)
   private var place = Place.text
   private var hasMoves = false
 
-  /// Makes a reader for the given variants; a game of any other variant is an error.
+  /// A game of any other variant is an error.
   package init(variants: [Variant] = Variant.allCases) { self.variants = variants }
 
   /// Takes the next line, without its line feed, and returns the games that this line completes.
@@ -38,7 +36,6 @@ package struct RecordLines {
     return form == .json ? try readJSON(bytes) : try readPGN(bytes)
   }
 
-  /// Returns all games of a text.
   package static func all(in bytes: [UInt8]) throws(NotationError) -> [Record] {
     var reader = RecordLines()
     var records: [Record] = []
