@@ -72,8 +72,7 @@ struct UltimateFitting {
   }
 
   /// Adds one position's gradients. The last call of `output` must have been for this position.
-  /// - Parameter error: The position's target
-  /// for the probability of a win, minus the computed probability.
+  /// - Parameter error: The position's target for the probability of a win, minus the computed probability.
   mutating func learn(_ active: [Int], error: Float) {
     let units = UltimateFitting.units
     let (zero, one) = (Lanes(repeating: 0), Lanes(repeating: 1))

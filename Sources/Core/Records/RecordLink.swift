@@ -1,18 +1,17 @@
 import Base
 import TicTacToe
 
-/// A record as one word of a URL: bytes compressed by a context-mixing coder, as letters, digits, `-` and `_`.
+/// A record as one word of a URL: bytes compressed by a context-mixing coder, as letters, digits, `-` and `_`. A game takes fewer than a
+/// hundred characters, a few hundred with its music; a game of Ultimate fewer than a thousand.
 ///
-/// The bytes are the text of a record with the same tags and no moves, then the moves, the end, the comments, the times, and the music's
-/// frames and bars. A game takes fewer than a hundred characters, a few hundred with its music; a game of Ultimate fewer than a thousand.
 /// The format is permanent: any change below needs a new version number. Links of version 1, whose bytes are the record's whole text,
 /// remain readable.
 extension Record {
   private static let version: UInt8 = 2
-  /// A record with more bytes of text than this has no link.
+  /// The most bytes of text in a link.
   fileprivate static let mostText = 1 << 15
 
-  /// The record as one word of a URL; `nil` if its comments make it too long.
+  /// `nil` if the record's comments make it too long.
   package var link: String? {
     var coder = LinkCoder()
     var bare = Record(game: Game(from: game.startState))
@@ -25,7 +24,7 @@ extension Record {
 
   private static func word(_ version: UInt8, _ coder: LinkCoder) -> String { coder.word(version, countBytes: 2) }
 
-  /// Finds the word of a record's link in a text that is only this word, or a URL that ends with it; `nil` for other texts.
+  /// The word of a record's link in a text that is only this word, or a URL that ends with it; `nil` for other texts.
   package static func link(in text: String) -> String? {
     if let word = linkWord("g", in: text) { return word }
     let parts = addressParts(of: text)
@@ -33,7 +32,7 @@ extension Record {
     return String(parts[0])
   }
 
-  /// Decodes a link; throws a one-line message if the link was cut off, changed, or made by a newer version.
+  /// Throws a one-line message if the link was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
       throw .damagedLink
@@ -53,14 +52,14 @@ extension Record {
       decoder.code(movesOf: &record), decoder.code(commentsOf: &record), decoder.code(numbersOf: &record),
       record.link == link
     else { throw .damagedLink }
-    // Parse the record's text again: the text parser checks everything that a record may contain.
+    // The text parser checks everything that a record may contain.
     self = try Record(text: record.text, variants: Variant.allCases)
   }
 }
 
 /// Codes the parts of a link in their order. Each function writes its part, or reads it if `isReading`.
 extension LinkCoder {
-  /// Writes a text, or reads and returns one; `nil` if the text has more than `limit` bytes.
+  /// `nil` if the text has more than `limit` bytes.
   fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
     guard text.count <= limit else { return nil }
     let count = Int(code(UInt8(text.count >> 8))) << 8 | Int(code(UInt8(text.count & 0xFF)))
@@ -68,7 +67,7 @@ extension LinkCoder {
     return (0..<count).map { code(isReading ? 0 : text[$0]) }
   }
 
-  /// Writes the moves and the end of a game, or reads and plays them; `false` if the rules do not allow them.
+  /// `false` if the rules do not allow the moves or the end.
   fileprivate mutating func code(movesOf record: inout Record) -> Bool {
     let cells = record.game.cells
     guard let count = code(count: cells.count, .moves, atMost: Record.Limit.plies) else { return false }
@@ -101,7 +100,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the comments of a record, or reads them into it; `false` if the comments exceed a limit of records.
+  /// `false` if the comments exceed a limit of records.
   fileprivate mutating func code(commentsOf record: inout Record) -> Bool {
     let comments = record.comments
     guard let count = code(count: comments.count, .comments, atMost: Record.Limit.comments) else { return false }
@@ -117,8 +116,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the times, frames and bars of a record, or reads them into it; `false` if a number exceeds its limit, or if there are
-  /// more entries than the moves allow.
+  /// Codes times, frames and bars; `false` if a number exceeds its limit, or if there are more entries than moves.
   fileprivate mutating func code(numbersOf record: inout Record) -> Bool {
     guard let count = code(count: record.times.count, .times, atMost: record.game.cells.count) else { return false }
     var times = isReading ? [Record.MoveTimes](repeating: .init(), count: count) : record.times
@@ -148,7 +146,7 @@ extension LinkCoder {
     return true
   }
 
-  /// The kind of a number in a link, such as a move or a thinking time. Its bytes are predicted from earlier numbers of the same kind.
+  /// The kind of a number in a link. Its bytes are predicted from earlier numbers of the same kind.
   enum Column: UInt64 {
     case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
     // The kinds of numbers in free play (`FreePlay`).
@@ -159,14 +157,14 @@ extension LinkCoder {
     code(Int64(count), column).flatMap { $0 <= Int64(limit) ? Int($0) : nil }
   }
 
-  /// Codes the difference of a number minus `last`, with the sign in the lowest bit.
+  /// Codes `number` minus `last`, with the sign in the lowest bit.
   private mutating func code(_ number: Int64?, _ column: Column, after last: Int64) -> Int64? {
     let step = number.map { $0 &- last }
     return code(step.map { ($0 << 1 ^ $0 >> 63) & .max }, column).map { last &+ ($0 >> 1 ^ -($0 & 1)) }
   }
 
-  /// Codes an optional number ≥ 0: as the number plus one, or as 0 for `nil`. Each byte has seven bits, the lowest first; bit 7
-  /// means that another byte follows.
+  /// Codes an optional number ≥ 0 as the number plus one, or as 0 for `nil`: seven bits a byte, the lowest first. Bit 7 means that another
+  /// byte follows.
   mutating func code(_ number: Int64?, _ column: Column) -> Int64? {
     var rest = number.map { UInt64($0) + 1 } ?? 0
     var (value, shift) = (UInt64(0), UInt64(0))
@@ -183,8 +181,7 @@ extension LinkCoder {
 /// An arithmetic coder of bytes. Each bit's probability is a weighted mean of predictions from the last 1, 2, 3, 4 and 6 bytes.
 struct LinkCoder {
   private static let orders = [1, 2, 3, 4, 6]
-  /// The number of bits of a context's hash. The context is the last bytes, as many as one of `orders` says, and the bits coded of the
-  /// current byte. For each of `orders`, the hash selects one of 2¹⁵ probabilities of two bytes (64 KiB).
+  /// The bits of a context's hash. A context is the last bytes, as many as one of `orders` says, and the coded bits of the current byte.
   private static let bits = 15
   /// A typical record, learned before the first byte, so that links need not spend bits on its common parts.
   private static let example = """
@@ -225,13 +222,11 @@ struct LinkCoder {
   /// All uncompressed bytes that were written or read so far.
   private(set) var coded: [UInt8] = []
 
-  /// Starts writing.
   init() {
     isReading = false
     learn()
   }
 
-  /// Starts reading.
   init(reading bytes: [UInt8]) {
     isReading = true
     learn()
@@ -243,7 +238,7 @@ struct LinkCoder {
     for byte in LinkCoder.example.utf8 { each { _, i in byte >> i & 1 == 1 } }
   }
 
-  /// The next byte to read; zeros after the end.
+  /// Zeros after the end.
   private mutating func take() -> UInt8 {
     defer { next += 1 }
     return next < bytes.count ? bytes[next] : 0
@@ -268,10 +263,9 @@ struct LinkCoder {
     return byte
   }
 
-  /// The compressed bytes: those written so far, and as few more as select a number within the coder's interval. One to four are enough,
-  /// because `take` returns zeros after the last byte.
+  /// The compressed bytes, ended with as few more as select a number within the coder's interval; `take` returns zeros after them.
   func finished() -> [UInt8] {
-    // With zeros after them, `length` bytes are a 32-bit number that is a multiple of `unit`. Try the least one that is not below `low`.
+    // With zeros after them, `length` bytes are a 32-bit number that is a multiple of `unit`.
     var end: [UInt8] = []
     for length in UInt32(1)...4 {
       let unit = UInt64(1) << (32 - 8 * length)
@@ -283,13 +277,13 @@ struct LinkCoder {
     return bytes + end
   }
 
-  /// A word of a URL: the version, three bytes of a hash, then the coder's output. The hash is that of all bytes before compression, except
-  /// the first `countBytes` bytes, which tell the length of the text.
+  /// A word of a URL: the version, three bytes of a hash, then the coder's output. The hash leaves out the first `countBytes` bytes, which
+  /// tell the length of the text.
   func word(_ version: UInt8, countBytes: Int) -> String {
     Base64URL.text([version] + SHA256.hash(Array(coded.dropFirst(countBytes))).bytes.prefix(3) + finished())
   }
 
-  /// Codes the eight bits of a byte, highest first, updates the model after each, and returns the byte.
+  /// Codes the eight bits of a byte, highest first, and updates the model after each.
   @discardableResult
   private mutating func each(_ bit: (inout LinkCoder, UInt8) -> Bool) -> UInt8 {
     var node: UInt64 = 1
@@ -311,8 +305,8 @@ struct LinkCoder {
     return UInt8(node & 0xFF)
   }
 
-  /// The point at which the next bit splits the coder's interval: the part up to the point codes a 1. The part's share of the interval is
-  /// the probability of a 1: a mean over the contexts, in which a context weighs more if it is longer, more certain or seen more often.
+  /// The point at which the next bit splits the coder's interval: the part up to the point codes a 1. A context weighs more if it is
+  /// longer, more certain or seen more often.
   private func middle() -> UInt32 {
     var (sum, weights) = (UInt64(0), UInt64(0))
     for (order, place) in places.enumerated() where counts[place] > 0 {
@@ -325,7 +319,7 @@ struct LinkCoder {
     return low + UInt32((UInt64(high - low) * chance) >> 16)
   }
 
-  /// Removes the leading bytes that are equal at both ends of the interval: writes them, or reads as many new bytes.
+  /// Removes the leading bytes that are equal at both ends of the interval.
   private mutating func shift() {
     while (low ^ high) >> 24 == 0 {
       if isReading { window = window << 8 | UInt32(take()) } else { bytes.append(UInt8(high >> 24)) }
@@ -334,7 +328,7 @@ struct LinkCoder {
   }
 }
 
-/// Bytes in characters that need no escaping in URLs (RFC 4648, base64url without padding).
+/// RFC 4648, base64url without padding: characters that need no escaping in URLs.
 enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -348,7 +342,7 @@ enum Base64URL {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Decodes a text; `nil` for invalid text, also if the bits left over after the last whole byte are not 0.
+  /// `nil` for invalid text, also if the bits left over after the last whole byte are not 0.
   static func bytes(_ text: String) -> [UInt8]? {
     var out: [UInt8] = []
     var (value, count) = (0, 0)
@@ -367,11 +361,9 @@ enum Base64URL {
 // MARK: - URLs of all links
 
 extension NotationError {
-  /// The error of a link of which some characters are missing or changed.
   static var damagedLink: NotationError {
     NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
   }
-  /// The error of a link whose version number this program does not know.
   static var foreignLink: NotationError {
     NotationError(column: 1, message: "this link was made by another version of Alina")
   }

@@ -1,14 +1,14 @@
 import Base
 import TicTacToe
 
-/// Reads PGN-like records one after another. Invalid text gives an error with line and column, never a crash.
+/// Reads PGN-like records one after another.
 package struct RecordReader {
   private var cursor: ByteCursor
   private let isTooLong: Bool
   private let textStart: Int
   private let variants: [Variant]
 
-  /// Makes a reader of UTF-8 bytes for the given variants; a game of any other variant is an error.
+  /// A game of a variant that is not in `variants` is an error.
   package init(bytes: [UInt8], variants: [Variant] = [.classic]) {
     self.variants = variants
     isTooLong = bytes.count > Record.Limit.bytes
@@ -18,7 +18,7 @@ package struct RecordReader {
     cursor.offset = textStart
   }
 
-  /// The next record, or `nil` at the end of the text. After an error the reader is at its end.
+  /// `nil` at the end of the text. After an error the reader is at its end.
   package mutating func next() throws(NotationError) -> Record? {
     do {
       return try read()
@@ -39,7 +39,7 @@ package struct RecordReader {
       try readTag(into: &builder)
       let end = cursor.offset
       skipRemarks()
-      // Remarks after the last tag belong to the moves: go back, so that the remarks are read with the moves.
+      // Remarks after the last tag belong to the moves: go back to read them with the moves.
       if cursor.peek != UInt8(ascii: "[") { cursor.offset = end }
     }
     skipBlank()
@@ -114,7 +114,7 @@ package struct RecordReader {
     try builder.addTag(name, text, at: place, valueAt: valueStart, cursor)
   }
 
-  /// Reads one element of the move text; returns `true` for the result.
+  /// Reads one element of the move text; `true` for the result.
   private mutating func readElement(into builder: inout RecordBuilder) throws(NotationError) -> Bool {
     let place = cursor.offset
     guard let byte = cursor.peek else {
@@ -162,7 +162,6 @@ extension Record {
     self = record
   }
 
-  /// Reads every record of a PGN-like text.
   package static func all(in text: String, variants: [Variant] = [.classic]) throws(NotationError) -> [Record] {
     var reader = RecordReader(bytes: Array(text.utf8), variants: variants)
     var records: [Record] = []

@@ -15,7 +15,6 @@ extension Position {
     return result
   }
 
-  /// The completed lines of a side, as masks.
   package func completedLines(of player: Player) -> [SquareSet] {
     Line.all.filter { $0.isSubset(of: self[player]) }
   }

@@ -1,21 +1,19 @@
-/// The value of a position for one side, or of a move for the side that makes it.
+/// For one side, or for the side that makes a move.
 @frozen
 package enum Value: Int8, Sendable, Hashable, Comparable {
   case loss = -1
   case draw = 0
   case win = 1
 
-  /// The same value seen by the other side.
+  /// The same value as the other side sees it.
   package var negated: Value { self == .win ? .loss : self == .loss ? .win : .draw }
 
   package static func < (a: Value, b: Value) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The exact values of the positions before and after a move.
+/// The exact values of the positions before and after a move, for the mover.
 package struct MoveValues: Sendable, Hashable {
-  /// The value of the position before the move, for the mover.
   package let before: Value
-  /// The value of the position after the move, for the mover.
   package let after: Value
   /// Whether the mover had two or more moves, of which only this move kept the value.
   package let isOnlyMove: Bool

@@ -1,6 +1,5 @@
 /// Facts about the nine boards after a move of Ultimate; false, zero or empty for the other games.
 extension VariantMove {
-  /// Whether the move won the small board it was played on.
   package var winsBoard: Bool {
     if case .ultimate(let state) = after { return state.boards(of: mover).contains(Square(board)) }
     return false
@@ -18,7 +17,7 @@ extension VariantMove {
     return Int(state.target)
   }
 
-  /// The three or more boards that won the game, with the board of the last move at the end; empty for other games and results.
+  /// The three or more boards that won the game, with the board of the last move at the end.
   package var winningBoards: [Int] {
     guard case .ultimate(let state) = after, outcome == .win(mover) else { return [] }
     let boards = state.boards(of: mover)
@@ -28,7 +27,7 @@ extension VariantMove {
     return line.map { $0.index }.filter { $0 != board } + [board]
   }
 
-  /// Whether the mover had no real choice: a single legal move, or every other move let the opponent win at once.
+  /// Whether there was a single legal move, or every other move let the opponent win at once.
   package var isForced: Bool { !after.variant.isOneBoard && (before.moves.count == 1 || isOnlyMove) }
 
   /// The number of moves that would not let the opponent win at once, counted up to `most`.

@@ -1,29 +1,24 @@
-/// The facts of one move of any game, for code that is not specialised to one of them.
+/// The facts of one move of any game.
 ///
 /// In Ultimate the facts about lines concern the small board played on; the facts about the nine boards are in
 /// `VariantMove+Ultimate.swift`.
 package struct VariantMove: Sendable, Hashable {
-  /// The position before the move.
   package let before: VariantState
-  /// The position after the move.
   package let after: VariantState
   package let cell: Cell
-  /// The result if the move ended the game.
   package let outcome: Outcome?
-  /// The exact values before and after the move; `nil` if they were not computed.
+  /// `nil` if they were not computed.
   package let values: MoveValues?
 
-  /// Computes the facts of a legal move; `values` are the exact values before and after it, if known.
   package init(_ cell: Cell, in before: VariantState, values: MoveValues? = nil) {
     var after = before
     outcome = after.play(cell)
     (self.cell, self.before, self.after, self.values) = (cell, before, after, values)
   }
 
-  /// The side that moved.
   package var mover: Player { before.turn }
 
-  /// The number of the move, from 1.
+  /// From 1.
   package var ply: Int { after.plies }
 
   /// The number of the small board played on; 0 in games with one board.
@@ -52,8 +47,8 @@ package struct VariantMove: Sendable, Hashable {
     return values.map { $0.after < $0.before } ?? false
   }
 
-  /// Whether the mover had two or more moves and only this move kept the value. In Ultimate: only after this move the opponent
-  /// cannot win at once.
+  /// Whether the mover had two or more moves and only this move kept the value. In Ultimate: only after this move the opponent cannot win
+  /// at once.
   package var isOnlyMove: Bool {
     if case .ultimate(let state) = after {
       return !state.isGiven && before.moves.count >= 2 && savingMoves(most: 2) == 1
@@ -61,9 +56,8 @@ package struct VariantMove: Sendable, Hashable {
     return values?.isOnlyMove ?? false
   }
 
-  /// Whether the result is in sight. Classic, Infinite: the opponent can complete a line at once, or the mover has two threats. Misère:
-  /// each move of the opponent completes a line and so loses. Ultimate: a side needs one more board for a line and can still win this
-  /// board.
+  /// Whether the result is in sight, for example because the mover has two threats. Misère: each move of the opponent completes a line.
+  /// Ultimate: a side needs one more board for a line and can still win this board.
   package var isDecisive: Bool {
     guard outcome == nil else { return false }
     switch after {
@@ -87,7 +81,7 @@ package struct VariantMove: Sendable, Hashable {
     return nil
   }
 
-  /// The number of times the position after the move had occurred before.
+  /// The earlier occurrences of the position after the move, in Infinite.
   package var repetitions: Int {
     if case .infinite(let state) = after { return state.repetitions }
     return 0
@@ -104,8 +98,7 @@ extension VariantState {
     }
   }
 
-  /// The empty cells of a small board with which a side would complete a line there at its next move; none in Misère, where a line
-  /// loses.
+  /// The empty cells of a small board with which a side would complete a line there; none in misère, where a line loses.
   package func winningSquares(for player: Player, on board: Int = 0) -> SquareSet {
     switch self {
     case .classic(let position): position.winningSquares(for: player)
@@ -118,8 +111,7 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The cells with which a side would complete a line at its next move. The side's oldest of three marks does not count, as that
-  /// move removes this mark.
+  /// The cells with which a side would complete a line. The oldest of three marks does not count, as the move removes this mark.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.oldestMark.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set

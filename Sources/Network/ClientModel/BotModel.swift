@@ -1,22 +1,20 @@
 import MatchProtocol
 import TicTacToe
 
-/// Decides what a bot does next on a match server. The model takes events and the time, and returns actions.
+/// Decides what a bot does next on a match server.
 ///
-/// If the cause of a refusal may pass (the server is busy), the bot repeats the request after a pause. After any other refusal it chooses
+/// A request that was refused for a passing cause (the server is busy) is repeated after a pause. After any other refusal the bot chooses
 /// another move, resigns or stops, so that it never waits for something that does not come.
 package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
-    /// `seek`: look for an opponent. `join`: enter the room with the given code.
+    /// Look for an opponent, or enter the room with the given code.
     case seek, join(String)
-    /// `enter`: become a player of the tournament. `play`: end the bot's pause in it. `nextGame`: ask the server for the next game in it.
+    /// In a tournament with the given code: become a player, or end the bot's pause. `nextGame` asks the server for the next game in it.
     case enter(String), play(String), nextGame
-    /// A new match has begun.
     case begin(MatchID)
     /// Choose a move and make it.
     case think(MatchID)
     case decline(MatchID), resign(MatchID)
-    /// A match is over: report its result.
     case report(MatchID)
   }
 
@@ -25,21 +23,20 @@ package struct BotModel: Sendable {
     package let reason: String
   }
 
-  /// One match of the bot.
   private struct Play: Sendable {
-    /// The number of marks on the board when the bot was last asked for a move; -1 if the bot must be asked again.
+    /// The marks on the board when the bot was last asked for a move; −1 if the bot must be asked again.
     var answered = -1
-    /// The time at which a refused move or resignation is tried again, in milliseconds of the clock of the argument `now`.
+    /// When a refused move or resignation is tried again, in milliseconds of the clock of the argument `now`.
     var retryAt: Int64 = 0
-    /// The number of moves and resignations refused for a reason that does not pass (not `ErrorCode.isPassing`). The third stops the bot.
+    /// Moves and resignations refused for a reason that does not pass (not `ErrorCode.isPassing`). The third stops the bot.
     var refusals = 0
     var isReported = false
   }
 
-  /// The number of games that the bot has still to play to a result; an aborted game does not count.
+  /// The games that the bot has still to play to a result; an aborted game does not count.
   package private(set) var remaining = 0
   private var room: String?
-  /// The code of the tournament in which the bot plays all its games, and the tournament as the server last described it.
+  /// The code of the tournament in which the bot plays all its games. `view` is the tournament as the server last described it.
   private let tournament: String?
   private var view: TournamentView?
   private var isSeeking = false
@@ -48,20 +45,19 @@ package struct BotModel: Sendable {
   private var plays: [MatchID: Play] = [:]
   private var offers: [MatchID] = []
 
-  /// Milliseconds between two tries: the first pause, which doubles with each refused seek, and the longest pause.
+  /// In milliseconds. The pause doubles with each refused seek.
   package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
 
-  /// Makes a bot that plays its first game in the given room, or all games in the given tournament. All other games are against opponents
-  /// that it seeks.
+  /// The bot plays its first game in the given room, or all games in the given tournament, and all other games against opponents that it
+  /// seeks.
   package init(room: String? = nil, tournament: String? = nil) { (self.room, self.tournament) = (room, tournament) }
 
-  /// Whether the bot's tournament has ended or is ending, so that no new game begins.
+  /// Whether the tournament has ended or is ending, so that no new game begins.
   package var isTournamentOver: Bool { view?.notice.phase == .over || view?.notice.phase == .ending }
 
-  /// Adds to the number of games that are still to be played.
   package mutating func play(_ games: Int) { remaining += games }
 
-  /// Takes an event; `you` is the bot's side in the event's match.
+  /// `you` is the bot's side in the event's match.
   package mutating func receive(_ event: ClientEvent, you: Player?, at now: Int64) throws(Stopped) {
     switch event {
     case .status(.failed(let failure)): throw Stopped(reason: failure.advice)
@@ -70,8 +66,7 @@ package struct BotModel: Sendable {
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
     case .tournament(let view): self.view = view
-    // The code `over` has two causes here: the tournament has ended, or the bot is paused. Try again after `firstPause`: by then a notice
-    // shows which cause it was.
+    // `over` means that the tournament has ended or that the bot is paused. After `firstPause` a notice has shown which.
     case .refused(.over, _, .seek?) where tournament != nil, .refused(.over, _, .tournament?) where view?.mine != nil:
       (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:
@@ -96,10 +91,10 @@ package struct BotModel: Sendable {
     plays[m] = play
   }
 
-  /// Makes `next` ask for a move again: the chosen move was not sent, because the board changed or the connection was lost.
+  /// The chosen move was not sent, because the board changed or the connection was lost, so `next` must ask for a move again.
   package mutating func moveDropped(in m: MatchID) { plays[m]?.answered = -1 }
 
-  /// Returns what to do now, while the client is connected.
+  /// The actions to take now, while the client is connected.
   package mutating func next(_ matches: some Sequence<MatchView>, at now: Int64) -> [Action] {
     var actions = offers.map { Action.decline($0) }
     offers = []
@@ -111,7 +106,7 @@ package struct BotModel: Sendable {
       if view.state.phase == .over {
         if !play.isReported {
           actions.append(.report(m))
-          // Count the game before `remaining` is checked below. Otherwise the bot would seek an opponent after its last game, and not play.
+          // Counts the game before `remaining` is checked below: otherwise the bot would seek an opponent after its last game.
           if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
         }
         play.isReported = true
@@ -135,8 +130,7 @@ package struct BotModel: Sendable {
     return actions
   }
 
-  /// Enters the tournament, ends the bot's pause in it, or asks for the next game. Repeats the first two requests every `firstPause`
-  /// until a notice shows their effect.
+  /// Repeats entering the tournament and ending the bot's pause every `firstPause` until a notice shows their effect.
   private mutating func takePart(_ code: String, at now: Int64) -> [Action] {
     guard !isTournamentOver else { return [] }
     retryAt = now + BotModel.firstPause

@@ -1,6 +1,5 @@
 import Base
 
-/// Three in a line on the 3×3 board.
 package enum Classic: PositionRules {
   package static var variant: Variant { .classic }
 
@@ -11,7 +10,7 @@ package enum Classic: PositionRules {
   package static func outcome(of state: Position) -> Outcome? { state.outcome }
 }
 
-/// Rules of a game on the 3×3 board in which marks stay: the state is `Position`, a cell is a `Square` of the same number.
+/// Games on the 3×3 board in which marks stay. A cell is a `Square` of the same number.
 package protocol PositionRules: Rules where State == Position {}
 
 extension PositionRules {

@@ -2,17 +2,14 @@ import Base
 
 /// The 3×3 board with three marks per side: a side's fourth mark removes this side's oldest mark in the same move.
 ///
-/// The oldest mark's cell is still occupied when the move is chosen, so the move cannot use it. A game is drawn after 100 plies, or
-/// when a position (marks, their order and the side to move) occurs for the third time.
+/// A move cannot use the oldest mark's cell, which is still occupied. A game is drawn after 100 plies, or when a position (marks, their
+/// order and the side to move) occurs for the third time.
 package enum Infinite: Rules {
   package static var variant: Variant { .infinite }
   package static var start: State { State() }
 
-  /// The most marks of a side.
   package static let markLimit = 3
-  /// The plies after which a game is drawn.
   package static let plyLimit = 100
-  /// The number of occurrences of a position at which a game is drawn.
   package static let repetitionLimit = 3
 
   /// A side's marks from the oldest to the newest.
@@ -22,7 +19,7 @@ package enum Infinite: Rules {
 
     package var count: Int { (19 - rawValue.leadingZeroBitCount) / 4 }
 
-    /// The marks from the oldest to the newest.
+    /// From the oldest to the newest.
     package var squares: [Square] { (0..<count).map { Square(Int(rawValue >> (4 * UInt16($0)) & 15) - 1) } }
 
     package var set: SquareSet {
@@ -33,7 +30,7 @@ package enum Infinite: Rules {
     /// The mark that the side's next mark removes; `nil` with fewer than three marks.
     package var oldestMark: Square? { rawValue >> 8 == 0 ? nil : Square(Int(rawValue & 15) - 1) }
 
-    /// Appends the newest mark. If there were three marks before, removes the oldest.
+    /// Appends the newest mark. With three marks, removes the oldest.
     package mutating func append(_ square: Square) {
       if rawValue >> 8 != 0 { rawValue >>= 4 }
       rawValue |= (UInt16(square.rawValue) + 1) << (4 * UInt16(count))
@@ -50,34 +47,28 @@ package enum Infinite: Rules {
 
     package subscript(player: Player) -> Marks { player == .x ? x : o }
 
-    /// The marks without their order.
     package var position: Position { Position(x: x.set, o: o.set) }
 
-    /// The side that has a line; `nil` if no side has one.
     package var winner: Player? { position.winner }
 
-    /// The empty cells; none once a side has a line.
     package var moves: SquareSet { position.legalMoves }
 
-    /// Marks an empty cell for the side to move.
     package mutating func play(_ square: Square) {
       if turn == .x { x.append(square) } else { o.append(square) }
       turn = turn.opponent
     }
 
-    /// A number that identifies the board.
     package var key: UInt32 { UInt32(x.rawValue) | UInt32(o.rawValue) << 12 | UInt32(turn.rawValue) << 24 }
   }
 
   /// A board with the history that the rules for draws need.
   package struct State: Sendable, Hashable {
     package fileprivate(set) var board = Board()
-    /// The plies played.
     package fileprivate(set) var plies = 0
     /// The keys of the earlier boards; empty for a state read from text.
     fileprivate var earlier: [UInt32] = []
 
-    /// The number of earlier occurrences of this board.
+    /// The earlier occurrences of this board.
     package var repetitions: Int {
       let key = board.key
       return earlier.reduce(0) { $0 + ($1 == key ? 1 : 0) }
@@ -117,7 +108,6 @@ package enum Infinite: Rules {
 
 extension Infinite {
   /// X's marks from the oldest to the newest, O's marks, the side to move and the number of plies: `a3b2/c3 o 3`; `-` for no marks.
-  /// Earlier boards are not included.
   package static func notation(of state: State) -> String {
     func list(_ marks: Marks) -> String { marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined() }
     return "\(list(state.board.x))/\(list(state.board.o)) \(state.board.turn.text) \(state.plies)"

@@ -1,4 +1,4 @@
-/// The 3×3 board on which the side that completes a line loses.
+/// The side that completes a line loses.
 package enum Misere: PositionRules {
   package static var variant: Variant { .misere }
 

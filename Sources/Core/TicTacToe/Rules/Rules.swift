@@ -1,33 +1,27 @@
 import Base
 
-/// The rules of one variant, for code specialised to it: search, random games and tables. Records, network and window use `Variant`
-/// instead.
+/// The rules of one variant, for code specialised to it: search, random games and tables. Other code uses `Variant`.
 package protocol Rules: Sendable {
   /// A position with all data that the rules need to continue, the side to move included.
   associatedtype State: Hashable, Sendable
 
   static var variant: Variant { get }
-  /// The state before the first move.
   static var start: State { get }
-  /// The state inside a position, if the position is of this game; otherwise `nil`.
+  /// `nil` if the position is of another game.
   static func state(of position: VariantState) -> State?
   static func turn(in state: State) -> Player
   /// The cells that may be marked; none after the end.
   static func moves(_ state: State) -> MoveSet
-  /// The cells marked by a side.
   static func cells(of player: Player, in state: State) -> MoveSet
   /// A side's cells from the oldest to the newest if the rules remove marks, else empty.
   static func marksByAge(of player: Player, in state: State) -> [Cell]
-  /// Marks a cell of `moves` and returns the result if the game ends. Any other cell is a programming error.
+  /// Returns the result if the game ends. A cell outside `moves` is a programming error.
   static func play(_ cell: Cell, _ state: inout State) -> Outcome?
-  /// The result of a finished game, else `nil`.
   static func outcome(of state: State) -> Outcome?
 
   /// The state as a text of one line.
   static func notation(of state: State) -> String
   /// Reads the text that `notation(of:)` writes.
-  ///
-  /// - Throws: The error in an invalid text, with its column.
   static func state(notation: String) throws(NotationError) -> State
 }
 
@@ -35,7 +29,7 @@ extension Rules {
   package static func marksByAge(of player: Player, in state: State) -> [Cell] { [] }
 }
 
-/// A cell of any variant's board: a byte, below `Variant.cellCount`.
+/// A cell of any variant's board, below `Variant.cellCount`.
 @frozen
 package struct Cell: RawRepresentable, Sendable, Hashable, Comparable {
   package let rawValue: UInt8
@@ -49,7 +43,7 @@ package struct Cell: RawRepresentable, Sendable, Hashable, Comparable {
   package static func < (a: Cell, b: Cell) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A set of cells as a bit mask; bit `i` is cell `i`.
+/// Bit `i` is cell `i`.
 @frozen
 package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
   package var rawValue: UInt128
@@ -68,17 +62,16 @@ package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
 
   package mutating func insert(_ cell: Cell) { rawValue |= 1 &<< UInt128(cell.rawValue) }
 
-  /// The cell at position `rank` of the set's cells in ascending order, from 0; `rank` is below `count`.
+  /// The cell at position `rank` in ascending order, from 0; `rank` is below `count`.
   package func cell(rank: Int) -> Cell {
     var rest = rawValue
     for _ in 0..<rank { rest &= rest &- 1 }
     return Cell(rest.trailingZeroBitCount)
   }
 
-  /// A random cell of a non-empty set, with equal chances.
   package func randomCell(using generator: inout SplitMix64) -> Cell { cell(rank: generator.below(count)) }
 
-  /// Iterates the cells in ascending order.
+  /// Ascending.
   @frozen
   package struct Iterator: IteratorProtocol {
     var rest: UInt128

@@ -2,8 +2,8 @@ import Base
 
 /// Nine small boards in a square: a move's place on its board selects the board of the next move.
 ///
-/// If that board is won or full, the next move may use any open board. Three won boards in a line win the game; if no cell is left,
-/// the game is drawn. A cell's number is `9 · board + place`, with boards and places numbered in reading order.
+/// If this board is won or full, the next move may use any open board. Three won boards in a line win the game. A cell's number is `9 ·
+/// board + place`, with boards and places numbered in reading order.
 package enum Ultimate: Rules {
   package static var variant: Variant { .ultimate }
   package static var start: State { State() }
@@ -12,7 +12,7 @@ package enum Ultimate: Rules {
   package static let anyBoard = 9
 
   package struct State: Sendable, Hashable {
-    /// The cells of each side; bit `i` is cell `i`.
+    /// Bit `i` is cell `i`.
     package fileprivate(set) var x: UInt128 = 0
     package fileprivate(set) var o: UInt128 = 0
     /// The boards each side has won.
@@ -24,13 +24,11 @@ package enum Ultimate: Rules {
     package fileprivate(set) var target = UInt8(Ultimate.anyBoard)
     package fileprivate(set) var turn = Player.x
 
-    /// The marks on one of the nine boards.
     @inline(__always)
     package func position(on board: Int) -> Position {
       Position(x: Ultimate.board(board, of: x), o: Ultimate.board(board, of: o))
     }
 
-    /// The boards a side has won.
     package func boards(of player: Player) -> SquareSet { player == .x ? xBoards : oBoards }
 
     /// The boards in which the side to move may play.
@@ -38,7 +36,7 @@ package enum Ultimate: Rules {
       SquareSet(rawValue: target == Ultimate.anyBoard ? ~closed.rawValue & 0x1FF : 1 &<< UInt16(target))
     }
 
-    /// The cells that may be marked. Requires a live game, which is not checked.
+    /// Requires a live game, which is not checked.
     @inline(__always)
     package var liveMoves: MoveSet {
       var boards: UInt128 = 0
@@ -50,7 +48,6 @@ package enum Ultimate: Rules {
       return MoveSet(rawValue: ~(x | o) & boards)
     }
 
-    /// The number of marks on all boards.
     package var plies: Int { (x | o).nonzeroBitCount }
   }
 
@@ -87,7 +84,7 @@ package enum Ultimate: Rules {
 }
 
 extension Ultimate.State {
-  /// `Ultimate.play` without the legality check, for a cell taken from `Ultimate.moves`.
+  /// `Ultimate.play` without the legality check.
   @inline(__always)
   package mutating func mark(_ cell: Cell) -> Outcome? {
     let (board, place) = Int(cell.rawValue).quotientAndRemainder(dividingBy: 9)
@@ -114,8 +111,8 @@ extension Ultimate.State {
 }
 
 extension Ultimate {
-  /// The rows from the top with digits for runs of empty cells, the side to move, and the board to play in as a cell name of the 3×3
-  /// board, or `-` for any: `9/9/9/9/4X4/9/9/9/9 o b2`.
+  /// The rows from the top with digits for runs of empty cells, the side to move, and the name of the board to play in, or `-` for any:
+  /// `9/9/9/9/4X4/9/9/9/9 o b2`.
   package static func notation(of state: State) -> String {
     let target = state.target == anyBoard ? "-" : Square(Int(state.target)).name
     let rows = variant.rows(x: cells(of: .x, in: state), o: cells(of: .o, in: state))
