@@ -6,7 +6,6 @@ import TicTacToe
 package enum ClientFailure: Error, Sendable, Hashable {
   /// The server speaks other versions of the protocol.
   case version(server: [Int])
-  /// There is no secure connection.
   case tls(TLSProblem)
   /// The certificate differs from the one that was pinned on first use.
   case fingerprintChanged(expected: String, found: String)
@@ -17,8 +16,7 @@ package enum ClientFailure: Error, Sendable, Hashable {
   case banned
   /// The other end is not a match server.
   case notServer
-  /// The server ended the connection: `malformed` because this client sent lines that were no messages, `flood` because it sent too many
-  /// lines.
+  /// This client sent lines that were no messages (`malformed`), or too many lines (`flood`).
   case malformed, flood
 
   /// One sentence that says what happened and one that says what to do.
@@ -46,13 +44,12 @@ package enum ClientFailure: Error, Sendable, Hashable {
   }
 }
 
-/// The reason there is no secure connection.
 package enum TLSProblem: Sendable, Hashable {
-  /// The server has no certificate. Or no authority signed its certificate, although one had signed that of an earlier connection.
+  /// The server has no certificate, or no authority signed it although one had signed the certificate of an earlier connection.
   case untrusted
   /// The TLS handshake failed, usually because the other end does not speak TLS.
   case absent
-  /// OpenSSL cannot be used on this computer, for the given reason.
+  /// The reason why OpenSSL cannot be used on this computer.
   case unusable(String)
 
   /// The reason as a part of a sentence.
@@ -69,10 +66,9 @@ package enum TLSProblem: Sendable, Hashable {
 package enum ConnectionProblem: Sendable, Hashable {
   /// Nothing answers at the address `HOST:PORT`.
   case unreachable(String)
-  /// The server sent no line for 24 s. If the client knows several nodes, the limits are shorter: 1.5 s for the first line of a connection,
-  /// 2.5 s for each later line.
+  /// The server sent no line for 24 s, or for 1.5–2.5 s if the client knows several nodes.
   case silent
-  /// A plain connection ended before the server sent anything. A server that expects TLS ends plain connections in this way.
+  /// A plain connection ended before the server sent anything, as it does if the server expects TLS.
   case wordless
   /// The connection ended without a given reason.
   case lost
@@ -94,9 +90,8 @@ package enum ConnectionProblem: Sendable, Hashable {
 package enum ConnectionStatus: Sendable, Hashable {
   /// Connecting, or waiting for the answer to `hello`.
   case connecting
-  /// Connected and logged in.
   case online(ServerMessage.Welcome)
-  /// The server was lost or not reached. The client tries again after this many milliseconds.
+  /// The client tries again after this many milliseconds.
   case waiting(milliseconds: Int, reason: ConnectionProblem)
   /// The client does not connect again before the next call of `connect`.
   case failed(ClientFailure)
@@ -107,42 +102,41 @@ package enum ConnectionStatus: Sendable, Hashable {
 /// Everything that a client reports to the program, in order.
 package enum ClientEvent: Sendable, Hashable {
   case status(ConnectionStatus)
-  /// The seek has waited for `waited` ms; `bots` is the number of bots that would play if the seek accepted bots.
+  /// `waited` is in ms; `bots` is the number of bots that would play if the seek accepted bots.
   case queued(waited: Int, bots: Int)
   case paired(MatchID, Player)
-  /// The player's room waits for another player, who needs the code. The code expires after `expiresIn` ms.
+  /// The player's room waits for another player, who needs the code. `expiresIn` is in ms.
   case room(MatchID, code: String, expiresIn: Int)
-  /// The whole state of a match has arrived: the first one, or one after a reconnect, after a refusal or after missed events.
+  /// The whole state of a match has arrived: the first, or one after a reconnect, a refusal or missed events.
   case state(MatchID)
-  /// The next event of a match. The match's view contains it already.
+  /// The next event of a match, whose view contains the event already.
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that was already shown. The match's view no longer contains the move.
   case moveRejected(MatchID, CellName, ErrorCode, String)
-  /// The server refused the given message; `nil` if the client cannot tell which message was refused.
+  /// The server refused the given message; `nil` if the client cannot tell which message.
   case refused(ErrorCode, String, ClientMessage?)
-  /// The server has carried out the request `mute` (all chat is hidden or shown), `block` (the named player) or `report`.
+  /// The server has carried out the request `mute`, `block` (of the named player) or `report`.
   case muted(Bool), blocked(String, Bool), reported
-  /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
-  /// registered name whose token was refused; `nil` if the login was a guest's.
+  /// The server no longer accepts the client's login, and has made the client a new guest. `login` is the registered name whose token was
+  /// refused; `nil` for a guest's login.
   case becameGuest(login: String?)
-  /// The server has refused the token that the player entered. The client is logged in as if the player had entered no token.
+  /// The server refused the token that the player entered. The client is logged in as if there had been no such token.
   case tokenRefused
-  /// The client could not save its login. Once the program has ended, the user cannot come back as the same player.
+  /// The client could not save its login. After the program's end, the user cannot come back as the same player.
   case loginNotSaved
-  /// The server no longer has the match, or this client may not see it. The client has forgotten the match.
+  /// The server no longer has the match, or this client may not see it.
   case lost(MatchID)
   /// The opponent is away. A win can be claimed after `claimIn` ms.
   case gone(MatchID, Player, claimIn: Int)
-  /// A player sent a chat message.
   case chat(MatchID, from: String, text: String?, emote: String?)
-  /// Rows in answer to the request with the given name (`top`, `me`, `history`, `list` or `export`). The same request with the number
-  /// `more` gets the next rows.
+  /// Rows in answer to the request with the given name (`top`, `me`, `history`, `list` or `export`). The same request with `more` gets the
+  /// next rows.
   case page(String, rows: [JSONObject], more: Int64?)
   /// The tournament that the client follows, or its table, has changed.
   case tournament(TournamentView)
-  /// The name is registered. The token is saved already.
+  /// The token is saved already.
   case registered(name: String)
-  /// The server stops soon and asks the client to return after `retry` ms. The client reconnects by itself.
+  /// The server stops soon. The client reconnects by itself after `retry` ms.
   case draining(retry: Int)
 }
 

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// The client as a pure state machine: it takes lines, commands and time, and returns lines and events.
 ///
-/// The client keeps the state that must survive a lost connection: the resume token, the seek, and every unanswered command. After a
-/// reconnect it sends these commands again with the same `mid`, by which the server recognises a command that it has carried out already.
+/// After a reconnect it sends unanswered commands again with the same `mid`, by which the server recognises a command that it has carried
+/// out already.
 package struct ClientModel: Sendable {
   package struct Identity: Sendable, Hashable {
     /// The program's name for the server's log.
@@ -14,7 +14,7 @@ package struct ClientModel: Sendable {
     package var token: String?
     /// The registered name that `token` belongs to; `nil` if the token is a guest's.
     package var account: String?
-    /// A token that the player has just entered. The client tries this token once, before the login that it already has.
+    /// A token that the player has just entered. It is tried once, before the login that the client already has.
     package var newToken: String?
     /// A guest name to ask for.
     package var guest: String?
@@ -58,34 +58,32 @@ package struct ClientModel: Sendable {
   private var helloID: String?
   /// Whether the server has refused a login since the last successful login.
   private var hasLostLogin = false
-  /// Whether the server has refused the token. This model then does not send the token again.
+  /// Whether the server has refused the token, which is then not sent again.
   private var isTokenRefused = false
-  /// Whether the server has refused the token that the player entered, and the event `tokenRefused` has yet to be sent.
+  /// Whether the server has refused the entered token, and the event `tokenRefused` has yet to be sent.
   private var isNewTokenRefused = false
   /// The messages without an answer so far.
   private(set) var outstanding: [ClientLine] = []
-  /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
   /// For each match, the id of the unanswered request for its missed events.
   private var syncing: [MatchID: String] = [:]
   /// The matches of which the server has sent events or the state on this connection.
   private var received: Set<MatchID> = []
-  /// The matches whose state a busy server refused to send; `isUnseekPostponed`: a busy server refused to end the seek. When the server
-  /// sends its next `ping`, the client asks again for the states and for the end of the seek.
+  /// Requests that a busy server refused, and that are repeated at its next `ping`: for the states of matches, and to end the seek.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
-  /// The tournament that the client follows, and the code of the tournament that the client left last, whose late notices it ignores.
+  /// The tournament that the client follows. Late notices of `leftTournament`, which the client left last, are ignored.
   package private(set) var tournament: TournamentView?
   private var leftTournament: String?
-  /// The organiser's secrets that this client drew or was given. The keys are the codes of the tournaments.
+  /// The organiser's secrets that this client has, by the codes of the tournaments.
   private var secrets: [String: String] = [:]
-  /// The id of the last request to follow the tournament. `isFollowPostponed`: a busy server refused this request, and the client repeats
-  /// it when the server sends its next `ping`.
+  /// The id of the last request to follow the tournament. If a busy server refused the request, `isFollowPostponed` is set, and the request
+  /// is repeated at the server's next `ping`.
   private var followID: String?
   private var isFollowPostponed = false
 
-  /// Makes a model. The `mid`, `key` or `secret` by which the server recognises a repeated command is random, or in tests from `seed`.
+  /// Draws `mid`, `key` and `secret` at random, or in tests from `seed`.
   package init(_ identity: Identity, seed: UInt64? = nil) {
     self.identity = identity
     random = Entropy(seed: seed)
@@ -111,7 +109,7 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  /// Notes the end of the connection. Drops unanswered messages, except those that are sent again after a reconnect (`isSentAgain`).
+  /// Drops unanswered messages, except those that are sent again after a reconnect (`isSentAgain`).
   package mutating func disconnected() {
     welcome = nil
     outstanding.removeAll { !$0.message.isSentAgain }
@@ -120,7 +118,7 @@ package struct ClientModel: Sendable {
 
   // MARK: commands
 
-  /// Sends a command and keeps it until it is answered. The match's view shows a move at once. Ignores a move that is impossible now.
+  /// The match's view shows a move at once. A move that is impossible now is ignored.
   package mutating func act(_ m: MatchID, _ action: MatchAction) -> Output {
     if case .move(let ply, let name) = action, let ply {
       guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {
@@ -165,7 +163,7 @@ package struct ClientModel: Sendable {
 
   // MARK: messages from the server
 
-  /// Takes one line from the server, without its line end. `now` is any monotonic clock in milliseconds.
+  /// `line` has no line end. `now` is any monotonic clock in milliseconds.
   package mutating func receive(_ line: UnsafeRawBufferPointer, now: Int64) -> Output {
     var out = Output()
     let parsed: ServerLine
@@ -185,7 +183,7 @@ package struct ClientModel: Sendable {
       take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
-      // The server sends a chat line to everybody except its sender. So show the player's own line when the server has accepted it.
+      // The server sends a chat line to everybody except its sender, so show the player's own line once the server has accepted it.
       let me = welcome?.you.name ?? ""
       switch takeAnswered(parsed.re) {
       case .say(let m?, let text): emit(.chat(m, from: me, text: text, emote: nil), &out)
@@ -222,7 +220,7 @@ package struct ClientModel: Sendable {
     case .tournament(let notice):
       takeAnswered(parsed.re)
       if let secret = notice.secret { secrets[notice.code] = secret }
-      // Ignore a notice of a tournament that the client no longer follows: the server sent it before `unfollow` arrived.
+      // Ignore a notice that the server sent before `unfollow` arrived.
       let isOpen = tournament?.code == notice.code
       guard isOpen || parsed.re != nil && notice.code != leftTournament else { break }
       if !isOpen { tournament = TournamentView(code: notice.code) }
@@ -280,8 +278,8 @@ package struct ClientModel: Sendable {
     if welcome.you.guest {
       // Keep the name: if the guest account expires, the client asks for a new one with the same name.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
-      // The server sends a token only if it has made a new guest. If the client has the token of a registered account, the server has
-      // refused that token. Keep it instead of the guest's: the server may accept it again later.
+      // The server sends a token only with a new guest: it has refused the token of a registered account. Keep the account's token, as the
+      // server may accept it again later.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
         (identity.token, identity.account, isTokenRefused) = (token, nil, false)
       }
@@ -330,8 +328,8 @@ package struct ClientModel: Sendable {
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
-    // A node may lack the last events that another node has sent. So ignore the first state on a connection if the client has more events
-    // than this state. A later state with fewer events is a correction by the server.
+    // A node may lack the last events that another node has sent: ignore a connection's first state if the client has more events. A later
+    // state with fewer events is a correction by the server.
     let isFirst = received.insert(state.id).inserted
     if isFirst, let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)
@@ -373,7 +371,7 @@ package struct ClientModel: Sendable {
     emit(.event(m, seq: seq, event), &out)
   }
 
-  /// Asks for the missed events of a match. Sends nothing while an earlier request for them is unanswered.
+  /// Asks for the missed events of a match, unless an earlier request for them is unanswered.
   private mutating func sync(_ m: MatchID, _ out: inout Output) {
     guard welcome != nil, syncing[m] == nil else { return }
     let id = freshID()
@@ -397,11 +395,11 @@ package struct ClientModel: Sendable {
     }
     if let m = syncing.first(where: { $0.value == line.re })?.key { return syncRefused(code, m, &out) }
     var asked = outstanding.first { $0.id == line.re }?.message
-    // An error without `re` and with one of these codes means that the server has ended the waiting seek.
+    // Without `re`, these codes mean that the server has ended the waiting seek.
     if line.re == nil, code == .midReused || code == .occupied || code == .over {
       asked = currentSeek.map { .seek($0) }
     }
-    // A stopping server refuses every message. Keep the message for the next server. Drop a command in a match: the player may decide
+    // A stopping server refuses every message. Keep the message for the next server, except a command in a match: the player may decide
     // differently by then.
     if code == .draining, asked?.isAct == false { return }
     takeAnswered(line.re)
@@ -423,7 +421,7 @@ package struct ClientModel: Sendable {
     case .watch(let m, _):
       watching[m] = nil
       emit(.refused(code, text, asked), &out)
-    // Do not report these refusals: the program repeats `list` and `me` by itself, and `unwatch` needs no answer.
+    // The program repeats `list` and `me` by itself, and `unwatch` needs no answer.
     case .list, .me, .unwatch: break
     default: emit(.refused(code, text, asked), &out)
     }
@@ -448,7 +446,7 @@ package struct ClientModel: Sendable {
       out.credentialsChanged = true
       out.close = true
     case .version: fail(.version(server: []), &out)
-    // After this refusal the server sends `bye`, which says how long the client must wait before the next try.
+    // The server then sends `bye`, which says how long the client must wait.
     case .busy, .rate: break
     default: out.close = true
     }
@@ -465,7 +463,7 @@ package struct ClientModel: Sendable {
     case .restart, .slow, .timeout, .full: retry = milliseconds
     case .replaced: fail(.replaced, &out)
     case .banned: fail(.banned, &out)
-    // Connect again: the answer to the next `hello` shows whether the login is still valid.
+    // The answer to the next `hello` shows whether the login is still valid.
     case .revoked, .bye: break
     case .malformed: fail(.malformed, &out)
     case .flood: fail(.flood, &out)
@@ -491,7 +489,6 @@ package struct ClientModel: Sendable {
 
   private mutating func freshMid() -> String { crockford(bits: random.next(), count: 12, lowercase: true) }
 
-  /// Forgets a match that is over.
   package mutating func forget(_ m: MatchID) {
     guard matches[m]?.state.phase == .over else { return }
     matches[m] = nil

@@ -2,34 +2,31 @@ import MatchProtocol
 import TicTacToe
 
 extension ClientModel {
-  /// A command of a player, window or bot.
   package enum Command: Sendable, Hashable {
-    /// `seek`: seeks an opponent. `acceptBots`: lets the open seek accept a bot, too. `unseek`: stops seeking.
+    /// `acceptBots` lets the open seek accept a bot, too.
     case seek(MatchTerms), acceptBots, unseek
-    /// `create`: opens a room, whose code comes as `ClientEvent.room`. `join`: enters the room with the given code.
+    /// `create` opens a room, whose code comes as `ClientEvent.room`.
     case create(MatchTerms), join(String)
-    /// `watch`: watches a match; a private match needs its code. `unwatch`: stops watching. `list`: lists the matches.
+    /// A private match needs its code.
     case watch(MatchID, code: String?), unwatch(MatchID), list
     /// Asks for the player's rating in each game.
     case me
-    /// Registers a name.
     case register(String)
     /// Drops a finished match from the client.
     case forget(MatchID)
     /// Marks a cell at the current ply; ignored when it is not the player's turn.
     case move(MatchID, Cell)
     case resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool), rematch(MatchID)
-    /// `abort`: aborts a match before both sides have moved. `claim`: claims the win over an opponent who is away too long.
+    /// `abort` ends a match before both sides have moved; `claim` claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
-    /// `host`: makes a tournament and follows it. `tournament`: sends a request about a tournament. `nextGame`: waits for the next game in
-    /// the tournament that the client follows.
+    /// `host` makes a tournament and follows it. `nextGame` waits for the next game in the tournament that the client follows.
     case host(TournamentTerms), tournament(TournamentOrder), nextGame
-    /// `mute`: hides all chat. `block`: excludes pairing and chat with a player. The server stores both settings.
+    /// `mute` hides all chat, `block` excludes pairing and chat with a player. The server stores both settings.
     case mute(Bool), block(String, Bool)
   }
 
-  /// Sends the command. Ignores a command that no longer applies, such as the answer to a draw offer that is no longer open.
+  /// Ignores a command that no longer applies, such as the answer to a draw offer that is no longer open.
   package mutating func perform(_ command: Command) -> Output {
     switch command {
     case .seek(let terms): return ask(.seek(.init(terms, range: nil, bots: false, key: nil)))
@@ -75,9 +72,8 @@ extension ClientModel {
     }
   }
 
-  /// The milliseconds to wait before the client connects again. The pause grows with each try. It is at least `asked`, the pause that the
-  /// server asked for (at most an hour). A random part keeps the clients of a restarted server from reconnecting at the same time.
-  /// `chance(n)` returns a random number below n.
+  /// The milliseconds before the client connects again: more with each try, and at least `asked` (at most an hour). A random part keeps the
+  /// clients of a restarted server from reconnecting at the same time.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int,
     chance: (Int) -> Int = { Int.random(in: 0..<$0) }

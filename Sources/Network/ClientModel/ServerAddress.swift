@@ -1,17 +1,14 @@
 /// The address of a match server as users type it: one node, or several separated by commas.
 package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The address of one node.
   package struct Node: Sendable, Hashable, CustomStringConvertible {
-    /// The default port of servers.
     private static let standardPort = 4664
 
-    /// The host's name or address.
     package let host: String
     package let port: Int
 
     package init(host: String, port: Int = standardPort) { (self.host, self.port) = (host, port) }
 
-    /// Reads `HOST`, `HOST:PORT` or `[::1]:PORT`; `nil` if the text is something else.
+    /// Reads `HOST`, `HOST:PORT` or `[::1]:PORT`.
     package init?(_ text: some StringProtocol) {
       var rest = Substring(text)
       if rest.first == "[" {
@@ -35,22 +32,19 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
       port = number
     }
 
-    /// Whether the host is this machine.
     package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
   }
 
-  /// The accepted form, for error messages.
   package static let form = "HOST or HOST:PORT, the port 1 to 65535, or several with commas between them"
 
   package let first: Node
-  /// Nodes of the same server, which are tried in turn when the first cannot be reached.
+  /// Nodes of the same server, tried in turn when the first cannot be reached.
   package let others: [Node]
 
   package init(_ first: Node, others: [Node] = []) { (self.first, self.others) = (first, others) }
 
-  /// Parses the nodes' addresses; `nil` if any is invalid.
   package init?(_ text: String) {
     var nodes: [Node] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {

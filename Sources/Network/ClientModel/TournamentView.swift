@@ -3,16 +3,14 @@ import MatchProtocol
 /// A tournament as the client shows it: the last notice of the server, and the table.
 package struct TournamentView: Sendable, Hashable {
   package let code: String
-  /// The last notice, with the terms, the phase and the match that spectators are shown.
   package private(set) var notice = TournamentNotice()
   /// The organiser's secret, if this client has it.
   package private(set) var secret: String?
-  /// The time at which the notice arrived, in milliseconds of the clock `MatchClient.now`.
+  /// When the notice arrived, on the clock `MatchClient.now`.
   private var noticedAt: Int64 = 0
   private var rows: [Int: TournamentRow] = [:]
-  /// The ranked rows, the best first, without removed players.
+  /// The best first, without removed players.
   package private(set) var table: [TournamentRow] = []
-  /// The rows of the players whom the organiser has removed.
   package private(set) var removed: [TournamentRow] = []
 
   init(code: String) { self.code = code }
@@ -32,14 +30,14 @@ package struct TournamentView: Sendable, Hashable {
     (table, removed) = (ranked.filter { $0.status != .removed }, ranked.filter { $0.status == .removed })
   }
 
-  /// The player's own row; `nil` for a spectator.
+  /// `nil` for a spectator.
   package var mine: TournamentRow? { notice.you.flatMap { rows[$0] } }
   /// The player's own place, from 1.
   package var place: Int? { table.firstIndex { $0.number == notice.you }.map { $0 + 1 } }
   /// Whether the player may be paired now.
   package var mayPlay: Bool { notice.phase == .running && mine?.status == .playing }
 
-  /// Milliseconds until the tournament starts or, if it has started, until it ends, at the time `now` of the clock `MatchClient.now`.
+  /// Milliseconds until the tournament starts or, if it has started, until it ends.
   package func remaining(at now: Int64) -> Int? {
     notice.remaining.map { Int(clamping: max(0, Int64($0) - (now - noticedAt))) }
   }

@@ -2,13 +2,12 @@ import Foundation
 import Processes
 import Synchronization
 
-/// A client's stored data about one server: the fingerprint in `known_servers`, and the tokens in a file only the owner can read.
+/// Stored data about one server: the fingerprint in `known_servers`, and the tokens in a file that only the owner can read.
 final class ClientFolder: Sendable {
   struct Credentials: Codable, Equatable {
     var token: String?
     /// The registered name that the token belongs to.
     var account: String?
-    /// The last guest name.
     var guest: String?
     var resume: String?
   }
@@ -16,13 +15,13 @@ final class ClientFolder: Sendable {
   private let folder: String
   private let server: String
   private let lock = Mutex(())
-  /// The open lock file, or -1 if there is none.
+  /// −1 without a lock file.
   private let sessionLock: Int32
-  /// Whether another program of this user holds the lock, and so the saved session. The server allows one connection for a session: two
-  /// windows with one session would end each other's connection in turn. So the second window logs in as a new guest and stores no tokens.
+  /// Whether another program of this user has the saved session. Two windows with one session would end each other's connection in turn, so
+  /// the second window logs in as a new guest and stores no tokens.
   private let isTaken: Bool
 
-  /// Opens the stored data about one server. An unprotected connection (`isExposed`), which others can read, has its own file of tokens.
+  /// An unprotected connection (`isExposed`), which others can read, has its own file of tokens.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
     self.folder = folder
     server = "\(host):\(port)"
@@ -41,13 +40,13 @@ final class ClientFolder: Sendable {
   private let credentialsFile: String
   private var knownFile: String { "\(folder)/known_servers" }
 
-  /// The tokens for this server; `nil` if there are none, or another program has the session.
+  /// `nil` if there are none, or another program has the session.
   var credentials: Credentials? {
     guard !isTaken, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
     return try? JSONDecoder().decode(Credentials.self, from: data)
   }
 
-  /// Saves this server's tokens in a file with mode 0600; false if that failed. If another program has the session: true, without saving.
+  /// Saves the tokens with mode 0600; false if that failed. If another program has the session: true, without saving.
   func save(_ credentials: Credentials) -> Bool {
     lock.withLock { _ in
       guard !isTaken, let data = try? JSONEncoder().encode(credentials) else { return isTaken }
@@ -55,14 +54,13 @@ final class ClientFolder: Sendable {
     }
   }
 
-  /// The pinned fingerprint: that of the server's certificate at the first connection, if no authority had signed this certificate.
+  /// The fingerprint of the server's certificate at the first connection, if no authority had signed this certificate.
   var pin: String? {
     get { entry.flatMap { $0 == "verified" ? nil : $0 } }
     set { if let newValue, newValue != entry { entry = newValue } }
   }
 
-  /// Whether an authority had signed this server's certificate at an earlier connection. A later certificate that no authority signed is
-  /// then refused.
+  /// Whether an authority had signed this server's certificate at an earlier connection. A later certificate without such a signature is refused.
   var wasVerified: Bool { entry == "verified" }
 
   func rememberVerified() { if entry == nil { entry = "verified" } }

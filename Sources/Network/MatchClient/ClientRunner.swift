@@ -4,25 +4,23 @@ import TicTacToe
 
 /// Runs a `ClientModel` over connections on the loop's thread: connects, encrypts, and connects again after a loss.
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
-  /// The longest pause in milliseconds between two tries if there are several nodes. The pause is short because the next node can probably
-  /// be reached.
+  /// The longest pause in milliseconds with several nodes: short, because the next node can probably be reached.
   private static let longestPauseOfMany = 600
-  /// If there are several nodes: the client pings a node that has sent no line for `askNode` ms, and after `leaveNode` ms tries the next.
+  /// With several nodes: milliseconds of silence after which the client pings the node, and after which it tries the next.
   private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)
-  /// If there are several nodes: the most milliseconds for a node's TLS handshake, and again for its first line after the handshake. A
-  /// connection alone does not show that the node runs: the kernel of its computer accepts connections for a stopped process, too.
+  /// With several nodes: milliseconds for the TLS handshake, and again for the first line. A connection alone does not show that the node
+  /// runs, as the kernel accepts connections for a stopped process, too.
   private static let greetNode: Int64 = 1500
 
   private let configuration: MatchClient.Configuration
   private let loop = PollLoop.shared
   private let folder: ClientFolder?
-  /// The known nodes, those of the configuration first; `current` is the node in use.
+  /// The nodes of the configuration come first; `current` is the node in use.
   private var nodes: [ServerAddress.Node]
   private var current = 0
-  /// For each node after the first, the stored fingerprint of its certificate: each node has its own certificate.
+  /// For each node after the first, the fingerprint of its certificate: each node has its own.
   private var pins: [ServerAddress.Node: ClientFolder] = [:]
   private var model: ClientModel
-  /// The connection; `isUp` says whether it is established.
   private var connection: SocketConnection?
   private var isUp = false
   private var framer = LineFramer(limit: Limits.lineOut)
@@ -30,11 +28,11 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var tries = 0
   private var retry: PollLoop.Timer?
   private var heartbeat: PollLoop.Timer?
-  /// When the connection was established or last brought bytes, by `PollLoop.now`. `hasHeard`: whether the connection has brought a line.
+  /// When the connection was established or last brought bytes, by `PollLoop.now`. `hasHeard`: whether it has brought a line.
   private var heard: Int64 = 0
   private var hasHeard = false
   private var lastProblem: ConnectionProblem?
-  /// Receives the new events (there may be none) and all matches that the client knows. Set once, before any other function is called.
+  /// Receives new events and all matches that the client knows. Set once, before any other function is called.
   var deliver: (@Sendable ([MatchClient.Event], [MatchID: MatchView]) -> Void)?
 
   init(_ configuration: MatchClient.Configuration) {
@@ -137,8 +135,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.sendHeartbeat() }
   }
 
-  /// Pings a server from which no line came for `Limits.heartbeat` ms, and gives the server up after `Limits.serverSilence` ms. With
-  /// several nodes both limits are shorter.
+  /// Pings a silent server after `Limits.heartbeat` ms, and gives it up after `Limits.serverSilence` ms; sooner with several nodes.
   private func sendHeartbeat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
@@ -191,8 +188,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     report(.failed(failure))
   }
 
-  /// Tries the next node after a pause. The pause grows each time that all nodes were tried; with several nodes it is at most
-  /// `longestPauseOfMany`.
+  /// Tries the next node after a pause, which grows each time that all nodes were tried.
   private func scheduleRetry() {
     current = (current + 1) % nodes.count
     let round = tries / nodes.count
@@ -225,7 +221,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
   }
 
-  /// Adds the nodes that a server names, up to 16 in all. Leaves out nodes with a less protected connection than the configured server.
+  /// Adds the nodes that a server names, up to 16 in all, without those whose connection is less protected than the configured server's.
   private func learn(_ addresses: [String]) {
     let hadSeveral = hasSeveral
     for node in addresses.compactMap({ ServerAddress.Node($0) }) where nodes.count < 16 {

@@ -3,8 +3,7 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
-/// A connection to a match server that reconnects by itself. Commands may come from any thread. Take events with
-/// `poll()`.
+/// A connection to a match server that reconnects by itself. Commands may come from any thread.
 ///
 /// ```swift
 /// let client = MatchClient(.init(ServerAddress(.init(host: "127.0.0.1"))))
@@ -14,9 +13,7 @@ import TicTacToe
 /// client.perform(.move(match, Cell(4)))       // shows at once in client.match(match)?.position
 /// ```
 package final class MatchClient: Sendable {
-  /// Where and how to connect.
   package struct Configuration: Sendable {
-    /// How the connection is protected.
     package enum Security: Sendable, Hashable {
       /// TLS, unless the host is this machine.
       case automatic
@@ -24,10 +21,10 @@ package final class MatchClient: Sendable {
       /// No TLS. Account tokens are then never sent beyond this machine.
       case plain
     }
-    /// The nodes to try. The client also tries the nodes that a server names.
+    /// The client also tries the nodes that a server names.
     package var server: ServerAddress
     package var security = Security.automatic
-    /// The identity to log in with. Missing parts come from the credentials file.
+    /// Missing parts come from the credentials file.
     package var identity: ClientModel.Identity
     /// The folder of `known_servers` and the credentials; with `nil` nothing is kept.
     package var folder: String?
@@ -43,11 +40,11 @@ package final class MatchClient: Sendable {
       security == .tls || (security == .automatic && !node.isLoopback)
     }
 
-    /// Whether the connection to a node is protected: it is encrypted, or it does not leave this machine.
+    /// Whether the connection is encrypted, or does not leave this machine.
     func protects(_ node: ServerAddress.Node) -> Bool { usesTLS(to: node) || node.isLoopback }
 
-    /// Whether the client may send a node the secrets that it got from the configured server: the connection to the node is protected, or
-    /// the connection to the configured server is not protected either.
+    /// Whether the client may send a node the secrets of the configured server: the connection to the node is protected, or the one to the
+    /// configured server is not protected either.
     func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 
@@ -61,12 +58,10 @@ package final class MatchClient: Sendable {
     var wake: (@Sendable () -> Void)?
   }
 
-  /// The addresses and options of the connection.
   package let configuration: Configuration
   private let shared = Mutex(Shared())
   private let runner: ClientRunner
 
-  /// Makes a client. It does nothing before `connect`.
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     runner = ClientRunner(configuration)
@@ -85,7 +80,7 @@ package final class MatchClient: Sendable {
     if !events.isEmpty { wake?() }
   }
 
-  /// A monotonic clock in milliseconds, the clock of `MatchView`.
+  /// A monotonic clock in milliseconds.
   package static var now: Int64 { PollLoop.now }
 
   // MARK: events
@@ -98,29 +93,26 @@ package final class MatchClient: Sendable {
     }
   }
 
-  /// Calls `body` on the client's thread whenever there are new events for `poll`, so that `body` can wake a sleeping main loop.
+  /// Calls `body` on the client's thread whenever there are new events for `poll`.
   package func onWake(_ body: @escaping @Sendable () -> Void) { shared.withLock { $0.wake = body } }
 
-  /// The current view of a match.
   package func match(_ m: MatchID) -> MatchView? { shared.withLock { $0.matches[m] } }
 
-  /// All matches known, by id.
   package var matches: [MatchID: MatchView] { shared.withLock { $0.matches } }
 
   package var status: ConnectionStatus { shared.withLock { $0.status } }
 
   // MARK: commands
 
-  /// Connects, and stays connected until `disconnect` or a failure.
+  /// Stays connected until `disconnect` or a failure.
   package func connect() { runner.open() }
 
   /// Sends `bye` and closes.
   package func disconnect() { runner.close() }
 
-  /// Drops the connection as a broken network does; the client then reconnects. For tests and demonstrations.
+  /// Drops the connection as a broken network does, for tests and demonstrations. The client then reconnects.
   package func drop() { runner.drop() }
 
-  /// Performs a command; most commands send a message to the server.
   package func perform(_ command: ClientModel.Command) { runner.perform(command) }
 
   /// Sends any message. The answer comes as an event.

@@ -3,8 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One thread for the sockets, timers and tasks of every client of this program. The thread ends when there is no socket, timer or task
-/// left, and `execute` starts it again.
+/// One thread for the sockets, timers and tasks of every client of this program. It ends when none is left, and `execute` starts it again.
 final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else belongs to the thread
   static let shared = PollLoop()
 
@@ -39,12 +38,12 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 
   private let inbox = Mutex(Inbox())
-  /// Two connected sockets that wake the thread: `execute` writes a byte to `writing` while the thread polls `reading`.
+  /// `execute` wakes the thread with a byte to `writing`; the thread polls `reading`.
   private let wakePipe: (reading: Int32, writing: Int32)
   private var timers: [Timer] = []
   private var watches: [Watch] = []
   private var lookups: [ServerAddress.Node: [([SocketAddress]) -> Void]] = [:]
-  /// A buffer for reading, shared by all connections of the thread.
+  /// A buffer for reading, shared by all connections.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
   init() {
@@ -60,7 +59,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
     scratch.deallocate()
   }
 
-  /// The time in milliseconds of a monotonic clock.
+  /// A monotonic clock in milliseconds.
   static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 
   /// Runs a task on the thread. May be called from any thread.
@@ -79,22 +78,20 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
 
   // MARK: on the thread
 
-  /// Calls `body` once after the given milliseconds.
   func after(_ milliseconds: Int64, _ body: @escaping () -> Void) -> Timer {
     let timer = Timer(due: PollLoop.now + milliseconds, body: body)
     timers.append(timer)
     return timer
   }
 
-  /// Calls `ready` whenever a socket is ready for one of `events` or broken. `Watch.close` closes the socket.
+  /// Calls `ready` whenever a socket is ready for one of `events` or broken.
   func watch(_ descriptor: Int32, _ events: Int32, _ ready: @escaping (Watch) -> Void) -> Watch {
     let watch = Watch(descriptor, events, ready: ready)
     watches.append(watch)
     return watch
   }
 
-  /// Finds the addresses of a host. A name is looked up on a separate thread, because the answer may take long. If the same name is being
-  /// looked up already, `body` gets the answer of that lookup.
+  /// A name is looked up on a separate thread, because the answer may take long. Requests for the same name share one lookup.
   func lookUp(_ node: ServerAddress.Node, _ body: @escaping ([SocketAddress]) -> Void) {
     let numeric = SocketAddress.all(of: node, flags: AI_NUMERICHOST)
     guard numeric.isEmpty else { return body(numeric) }
@@ -141,12 +138,11 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 }
 
-/// An address to which a socket can connect.
 struct SocketAddress: Sendable {
   let family: Int32
   private let bytes: [UInt8]
 
-  /// The addresses of a host. The address families alternate, so that an unreachable family does not delay the other family.
+  /// The address families alternate, so that an unreachable family does not delay the other family.
   static func all(of node: ServerAddress.Node, flags: Int32) -> [SocketAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -165,7 +161,7 @@ struct SocketAddress: Sendable {
     return (0..<all.count).flatMap { preferred.dropFirst($0).prefix(1) + others.dropFirst($0).prefix(1) }
   }
 
-  /// Makes a socket that begins to connect; `nil` if the connection fails at once.
+  /// A socket that begins to connect; `nil` if the connection fails at once.
   func connecting() -> Int32? {
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     let descriptor = socket(family, Int32(kind), 0)

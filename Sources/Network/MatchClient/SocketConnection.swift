@@ -4,9 +4,7 @@ import MatchProtocol
 
 /// One connection, on the loop's thread: connects, encrypts, delivers bytes, and reports the reason of its end.
 final class SocketConnection {
-  /// An event of the connection.
   enum Event {
-    /// The connection is established.
     case up
     /// Bytes from the server, valid only during the call.
     case bytes(UnsafeRawBufferPointer)
@@ -14,19 +12,17 @@ final class SocketConnection {
     case down(Ending)
   }
 
-  /// The reason the connection ended.
   enum Ending {
     /// No address of the server accepted a connection, or the server did not complete the TLS handshake in time.
     case unreachable
-    /// There is no secure connection to the expected server, for this reason.
+    /// There is no secure connection to the expected server.
     case failed(ClientFailure)
-    /// The connection ended without a known reason.
     case lost
   }
 
-  /// The most bytes that may wait to be sent while the other end does not read.
+  /// The most bytes that may wait while the other end does not read.
   private static let mostWaiting = 1 << 20
-  /// Milliseconds after which the client also tries the next address, while the first attempt goes on, as RFC 8305 §5 recommends.
+  /// Milliseconds after which the client also tries the next address, as RFC 8305 §5 recommends.
   private static let nextAddress: Int64 = 250
   /// Milliseconds after which `finish` closes the socket, even if the last bytes are not sent.
   private static let lastWords: Int64 = 500
@@ -48,12 +44,11 @@ final class SocketConnection {
 
   // MARK: opening
 
-  /// Connects within `timeout` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
-  /// more.
+  /// Connects within `timeout` milliseconds. The TLS handshake may take `handshake` milliseconds more.
   func connect(to node: ServerAddress.Node, within timeout: Int64, handshake: Int64) {
     deadline = loop.after(timeout) {
       guard self.socket != nil else { return self.end(.unreachable) }
-      // After the connection limit the handshake, too: the kernel accepts connections for a stopped process, which then never answers.
+      // The kernel accepts connections for a stopped process, which then never answers: limit the handshake, too.
       self.deadline = self.loop.after(handshake) { self.end(.unreachable) }
     }
     loop.lookUp(node) { addresses in
@@ -125,7 +120,7 @@ final class SocketConnection {
     } catch { end(.failed(error)) }
   }
 
-  /// Sends the bytes. If that fails, shuts the socket down, and the owner receives `.down(.lost)`.
+  /// If sending fails, shuts the socket down, and the owner receives `.down(.lost)`.
   func send(_ bytes: [UInt8]) {
     if let tls {
       if !tls.send(bytes) { breakOff() }
@@ -151,7 +146,7 @@ final class SocketConnection {
     if isTakingLeave, waiting.isEmpty { shutdown(socket.descriptor, Int32(SHUT_WR)) }
   }
 
-  /// Shuts the socket down in both directions. The owner is told of the end once the bytes that have already arrived are read.
+  /// The owner is told of the end once the bytes that have already arrived are read.
   private func breakOff() {
     waiting = []
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
@@ -159,7 +154,7 @@ final class SocketConnection {
 
   // MARK: closing
 
-  /// Sends the last bytes, waits up to `lastWords` for the other end to close the connection, and closes it. Reports no event.
+  /// Sends the last bytes and waits up to `lastWords` for the other end to close the connection. Reports no event.
   func finish(_ bytes: [UInt8]) {
     told = nil
     send(bytes)
@@ -170,7 +165,7 @@ final class SocketConnection {
     flush()
   }
 
-  /// Closes the socket at once and reports no event.
+  /// Reports no event.
   func close() {
     told = nil
     deadline?.cancel()

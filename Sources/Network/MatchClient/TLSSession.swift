@@ -13,7 +13,7 @@ final class TLSSession {
   private let engine: TLSEngine
   private let known: ClientFolder?
 
-  /// Makes a session with a host. `known` has the stored fingerprint of the host's certificate, if there is one.
+  /// `known` has the stored fingerprint of the host's certificate, if there is one.
   init(
     host: String, known: ClientFolder?, context: Result<TLSContext, TLSFailure> = TLSContext.system
   ) throws(ClientFailure) {
@@ -24,8 +24,8 @@ final class TLSSession {
     } catch { throw .tls(.unusable(error.description)) }
   }
 
-  /// Takes encrypted bytes from the server. Continues the handshake, and calls `established` when it is complete. From then on passes the
-  /// decrypted bytes to `each`, piece by piece, until `each` returns `false`. Returns whether the server has closed its side.
+  /// Continues the handshake, calls `established` when it is complete, and from then on passes the decrypted bytes to `each` until `each`
+  /// returns `false`. Returns whether the server has closed its side.
   func receive(
     _ sealed: UnsafeRawBufferPointer, into scratch: UnsafeMutableRawBufferPointer, established: () -> Void,
     _ each: (UnsafeRawBufferPointer) -> Bool
@@ -48,8 +48,8 @@ final class TLSSession {
     }
   }
 
-  /// Decides whether to trust the server. A server whose certificate an authority signed is trusted, and later must have such a certificate
-  /// again. From any other server the client stores the certificate's fingerprint, and later accepts only this certificate.
+  /// A server whose certificate an authority signed must have such a certificate again. From any other server the client stores the
+  /// certificate's fingerprint, and later accepts only this certificate.
   private func judge() throws(ClientFailure) {
     guard let certificate = engine.peer else { throw .tls(.untrusted) }
     let found = SHA256.hash(certificate.der).hex
@@ -64,12 +64,11 @@ final class TLSSession {
     }
   }
 
-  /// Encrypts bytes for the server. Returns `false` if the session is broken.
+  /// Returns `false` if the session is broken.
   func send(_ bytes: [UInt8]) -> Bool { (try? bytes.withUnsafeBytes { raw in try engine.say(raw) }) != nil }
 
-  /// Encrypts a close notification.
   func sayGoodbye() { engine.sayGoodbye() }
 
-  /// Appends to `bytes` the encrypted bytes that are to be sent.
+  /// Appends the encrypted bytes that are to be sent.
   func takeLeaving(_ bytes: inout [UInt8]) { bytes += engine.takeLeaving() }
 }

@@ -1,12 +1,12 @@
 /// The limits on which both ends of the wire agree. They bound the memory and the time that one end can cost the other.
 package enum Limits {
-  /// The most bytes of one line from a client, without its line end; the longest legal line (`hello` with two tokens) has 400.
+  /// The most bytes of a line from a client; the longest legal line (`hello` with two tokens) has 400.
   package static let lineIn = 4096
-  /// The most bytes of one line from a server; a page of 50 rows has 8 KiB.
+  /// The most bytes of a line from a server; a page of 50 rows has 8 KiB.
   package static let lineOut = 16 * 1024
-  /// The greatest depth of nested objects and arrays in one line; the deepest legal line has three.
+  /// The greatest depth of nested objects and arrays in a line; the deepest legal line has three.
   package static let depth = 4
-  /// Malformed lines after which a connection is closed: a person may mistype twice, but a peer of another protocol is disconnected soon.
+  /// Malformed lines after which a connection is closed: a person may mistype twice.
   package static let malformedLines = 3
   /// The most characters of a `mid` or `key`, by which the server recognises a repeated command.
   package static let mid = 32
@@ -14,33 +14,29 @@ package enum Limits {
   package static let id = 32
   /// The most characters of a chat line.
   package static let say = 200
-  /// The least and the most characters of a name.
   package static let name = 3...20
-  /// The number of the last ply (move, counted from 0) that a game of Infinite may have.
+  /// The number of the last ply, counted from 0, that a game of Infinite may have.
   package static let ply = 99
-  /// The number of characters of a room code, which stand for 30 random bits. A code is valid for ten minutes, and the server allows each
-  /// player five tries with codes a minute.
+  /// The characters of a room code, which stand for 30 random bits. A code is valid for ten minutes, and a player has five tries a minute.
   package static let code = 6
-  /// The most rows of a page; 50 rows take about 8 KiB, half of `lineOut`.
+  /// The most rows of a page: 50 rows take about 8 KiB, half of `lineOut`.
   package static let page = 50
-  /// The most events of one export: the 500 longest possible events take half of the 256 KiB that may wait for a client that reads slowly.
+  /// The most events of one export: the 500 longest possible events take half of the 256 KiB that may wait for a slow reader.
   package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.
   package static let silence = 25_000
-  /// Milliseconds of silence after which a client gives up its only server. The client checks once a second, so the player is told within
+  /// Milliseconds of silence after which a client gives up its only server. It checks once a second, so the player is told within
   /// `silence`.
   package static let serverSilence = silence - 1000
-  /// Milliseconds for the first move of each side in a match with a clock.
+  /// Milliseconds for each side's first move in a match with a clock.
   package static let firstMove = 30_000
-  /// Milliseconds for each move of an untimed match, also the first, since an invited friend may not be at the board yet.
+  /// Milliseconds for each move of an untimed match, also the first: an invited friend may not be at the board yet.
   package static let untimedMove = 600_000
   /// The most milliseconds of network delay that the server does not charge to the clock of the player who moves.
   package static let lag = 500
 }
 
-/// The versions of the protocol that this build speaks, best first. A client of version 2 understands every kind of event whose
-/// `MatchEvent.Kind.since` is at most 2. A higher `since` only means a newer game, and a client names its games in `caps`. So a new game
-/// needs no new version of the protocol.
+/// The versions of the protocol that this build speaks, best first. A new game needs no new version, as a client names its games in `caps`.
 package let protocolVersions = [2, 1]

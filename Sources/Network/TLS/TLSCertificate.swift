@@ -4,10 +4,9 @@ import COpenSSL
 package struct TLSFailure: Error, CustomStringConvertible {
   package let description: String
 
-  /// Makes an error that does not come from OpenSSL.
+  /// An error that does not come from OpenSSL.
   package init(_ description: String) { self.description = description }
 
-  /// The last error that OpenSSL reported.
   static var latest: TLSFailure {
     TLSFailure(ERR_reason_error_string(ERR_peek_last_error()).map { String(cString: $0) } ?? "TLS is out of order")
   }
@@ -20,7 +19,7 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
 
   deinit { X509_free(pointer) }
 
-  /// Reads the certificates of a PEM file. The holder's own certificate comes first.
+  /// The holder's own certificate comes first.
   package static func chain(file: String) throws(TLSFailure) -> [TLSCertificate] {
     var found: [TLSCertificate] = []
     try reading(file) { bio in
@@ -33,8 +32,7 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
     return found
   }
 
-  /// Makes a P-256 key, and a certificate that this key signs; returns both in PEM. `names` are host names like `DNS:localhost` and
-  /// addresses like `IP:127.0.0.1`.
+  /// A P-256 key, and a certificate that this key signs, both in PEM. `names` are such as `DNS:localhost` and `IP:127.0.0.1`.
   package static func makeSelfSigned(
     for server: String, names: [String], days: Int
   ) throws(TLSFailure) -> (certificate: [UInt8], key: [UInt8]) {
@@ -51,16 +49,15 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
     return (try pem { PEM_write_bio_X509($0, made) }, key)
   }
 
-  /// Seconds until the certificate expires; negative if it has expired.
+  /// Negative if the certificate has expired.
   package var secondsLeft: Int {
     var (days, seconds): (Int32, Int32) = (0, 0)
     ASN1_TIME_diff(&days, &seconds, nil, X509_get0_notAfter(pointer))
     return Int(days) * 86_400 + Int(seconds)
   }
 
-  /// The certificate in DER, as TLS sends it.
   package var der: [UInt8] {
-    // Without a buffer, `i2d_X509` only returns the size. With a pointer, it writes the bytes and moves the pointer behind them.
+    // Without a buffer, `i2d_X509` only returns the size. With a pointer, it moves the pointer behind the written bytes.
     [UInt8](unsafeUninitializedCapacity: Int(max(0, i2d_X509(pointer, nil)))) { buffer, count in
       var end = buffer.baseAddress
       count = Int(max(0, i2d_X509(pointer, &end)))
@@ -71,7 +68,7 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
 package final class TLSKey: @unchecked Sendable {  // never changed
   let pointer: OpaquePointer
 
-  /// Reads a private key from a PEM file. A key that a password protects is refused.
+  /// A key that a password protects is refused.
   package init(file: String) throws(TLSFailure) {
     var key: OpaquePointer?
     // Without this callback OpenSSL would ask for a password at the terminal.

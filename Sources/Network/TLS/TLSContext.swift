@@ -1,13 +1,11 @@
 import COpenSSL
 
-/// The settings that several connections share: the certificates of this end, and the trusted authorities. Requires TLS 1.2 or later.
+/// The certificates of this end and the trusted authorities, for several connections. Requires TLS 1.2 or later.
 package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   let pointer: OpaquePointer
 
-  /// A context for a client. OpenSSL accepts every certificate of a server: the client has to check it after the handshake, before it
-  /// sends anything.
-  ///
-  /// - Parameter authorities: a PEM file of authorities to trust instead of this machine's.
+  /// For a client. OpenSSL accepts every certificate: the client has to check the server's after the handshake, before it sends anything.
+  /// `authorities` is a PEM file of authorities to trust instead of this machine's.
   package convenience init(authorities: String? = nil) throws(TLSFailure) {
     try self.init(TLS_client_method())
     SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)
@@ -16,7 +14,7 @@ package final class TLSContext: @unchecked Sendable {  // immutable after `init`
     guard isReady == 1 else { throw .latest }
   }
 
-  /// A context for a server that presents its certificates and accepts any client.
+  /// For a server, which accepts any client.
   package convenience init(showing chain: [TLSCertificate], key: TLSKey) throws(TLSFailure) {
     try self.init(TLS_server_method())
     guard let own = chain.first, SSL_CTX_use_certificate(pointer, own.pointer) == 1,
@@ -26,7 +24,7 @@ package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   }
 
   private init(_ method: OpaquePointer?) throws(TLSFailure) {
-    // Keep OpenSSL from cleaning up when the process exits: another thread may still be using the library.
+    // Another thread may still be using the library when the process exits, so OpenSSL must not clean up.
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     ERR_clear_error()
     guard let pointer = SSL_CTX_new(method) else { throw .latest }

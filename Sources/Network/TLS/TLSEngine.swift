@@ -1,8 +1,7 @@
 import COpenSSL
 
-/// One end of a TLS connection without a socket: the owner passes the received encrypted bytes to it, and sends those that it returns.
+/// One end of a TLS connection without a socket: the owner passes in the received encrypted bytes, and sends those that it takes out.
 package final class TLSEngine {
-  /// The result of `read`.
   package enum Reading {
     case bytes(Int)
     /// More encrypted bytes are needed.
@@ -11,14 +10,13 @@ package final class TLSEngine {
     case ended
   }
 
-  /// Which side of the connection this is.
   package enum Role {
     case client, server
   }
 
   private let ssl: OpaquePointer
-  /// The encrypted bytes that arrived, of which OpenSSL has taken the first `read`, and the encrypted bytes to send (`leaving`). Both
-  /// arrays give up their memory as soon as all their bytes are used.
+  /// Encrypted bytes: those that arrived, the number of them that OpenSSL has taken, and those to send. Both arrays give up their memory as
+  /// soon as all their bytes are used.
   private var (arrived, read, leaving) = ([UInt8](), 0, [UInt8]())
   package private(set) var isEstablished = false
 
@@ -34,7 +32,7 @@ package final class TLSEngine {
 
   deinit { SSL_free(ssl) }
 
-  /// Makes OpenSSL read from `arrived` and write to `leaving`. OpenSSL's own buffers in memory (BIO_s_mem) would never shrink.
+  /// OpenSSL's own buffers in memory (BIO_s_mem) would never shrink.
   nonisolated(unsafe) private static let method: OpaquePointer? = {  // immutable after it is made
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
     BIO_meth_set_read(method) { bio, target, most in
@@ -63,7 +61,7 @@ package final class TLSEngine {
 
   /// Requires that the other end's certificate is for this host name or address.
   package func expect(_ host: String) throws(TLSFailure) {
-    // An address is compared with the certificate's addresses. Only a host name is also sent to the server, below.
+    // Only a host name, not an address, is also sent to the server, below.
     guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 else { return }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
@@ -72,10 +70,9 @@ package final class TLSEngine {
     }
   }
 
-  /// Takes encrypted bytes from the other end.
   package func take(_ sealed: UnsafeRawBufferPointer) { arrived += sealed }
 
-  /// Continues the handshake. Returns whether the handshake is complete.
+  /// Continues the handshake; true once it is complete.
   package func shakeHands() throws(TLSFailure) -> Bool {
     if isEstablished { return true }
     ERR_clear_error()
@@ -118,14 +115,14 @@ package final class TLSEngine {
     }
   }
 
-  /// Encrypts a close notification, if the handshake is complete.
+  /// Encrypts a close notification.
   package func sayGoodbye() {
     guard isEstablished else { return }
     ERR_clear_error()
     SSL_shutdown(ssl)
   }
 
-  /// Removes and returns the encrypted bytes to send.
+  /// The encrypted bytes to send.
   package func takeLeaving() -> [UInt8] {
     defer { leaving = [] }
     return leaving

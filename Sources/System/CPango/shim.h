@@ -1,8 +1,8 @@
 #pragma once
 // The few functions of Pango that the game calls, declared by hand.
 //
-// Pango's own headers need GLib's include paths, which only pkg-config reports. The output of pkg-config contains `-pthread`, for
-// which SwiftPM warns in every build. The functions below are a stable C ABI (Pango 1.44 and later); all types are opaque.
+// Pango's own headers need GLib's include paths. Only pkg-config reports these, together with `-pthread`, for which SwiftPM warns in every
+// build. The functions below are a stable C ABI (Pango 1.44 and later); all types are opaque.
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,13 +22,11 @@ typedef struct {
   int x, y, width, height;
 } AlinaPangoRectangle;
 
-// fontconfig
 FcConfig *FcConfigCreate(void);
 FcConfig *FcInitLoadConfigAndFonts(void);
 int FcConfigAppFontAddFile(FcConfig *config, const unsigned char *file);
 void FcConfigDestroy(FcConfig *config);
 
-// the font map and the context
 PangoFontMap *pango_cairo_font_map_new_for_font_type(int type);
 void pango_fc_font_map_set_config(PangoFontMap *map, FcConfig *config);
 PangoContext *pango_font_map_create_context(PangoFontMap *map);
@@ -36,7 +34,6 @@ void pango_cairo_context_set_resolution(PangoContext *context, double dpi);
 void pango_cairo_context_set_font_options(PangoContext *context, const cairo_font_options_t *options);
 void pango_context_set_round_glyph_positions(PangoContext *context, int round);
 
-// descriptions and attributes
 PangoFontDescription *pango_font_description_new(void);
 void pango_font_description_free(PangoFontDescription *description);
 void pango_font_description_set_family(PangoFontDescription *description, const char *family);
@@ -48,7 +45,6 @@ void pango_attr_list_unref(PangoAttrList *list);
 PangoAttribute *pango_attr_font_features_new(const char *features);
 PangoAttribute *pango_attr_letter_spacing_new(int spacing);
 
-// layouts
 PangoLayout *pango_layout_new(PangoContext *context);
 PangoLayout *pango_cairo_create_layout(cairo_t *cr);
 void pango_layout_set_text(PangoLayout *layout, const char *text, int length);
@@ -65,7 +61,6 @@ void pango_layout_get_cursor_pos(
 int pango_layout_get_unknown_glyphs_count(PangoLayout *layout);
 void pango_cairo_show_layout(cairo_t *cr, PangoLayout *layout);
 
-// version
 const char *pango_version_string(void);
 
 void *g_object_ref(void *object);

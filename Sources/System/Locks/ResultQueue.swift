@@ -6,7 +6,7 @@ package final class ResultQueue<Result: Sendable>: Sendable {
 
   package func add(_ result: Result) { results.withLock { $0.append(result) } }
 
-  /// Removes and returns all results, oldest first.
+  /// Oldest first.
   package func takeAll() -> [Result] {
     results.withLock { results in
       defer { results = [] }

@@ -1,7 +1,6 @@
-/// The command line as the system passes it.
 package enum Arguments {
-  /// One line about the first argument that is not UTF-8, such as an old file name in Latin-1; `nil` if there is none. Swift's
-  /// strings cannot hold such a name: `CommandLine.arguments` would contain a different name.
+  /// One line about the first argument that is not UTF-8, such as an old file name in Latin-1: `CommandLine.arguments` would contain a
+  /// different name.
   package static var fault: String? {
     for number in 1..<max(1, Int(CommandLine.argc)) {
       guard let argument = CommandLine.unsafeArgv[number], String(validatingCString: argument) == nil else { continue }

@@ -1,22 +1,20 @@
 import Glibc
 import Synchronization
 
-/// Writes files as a whole or not at all: a kill or a crash at any moment leaves the old bytes or the new bytes.
+/// Writes files as a whole or not at all: a crash at any moment leaves the old bytes or the new bytes.
 ///
 /// A symbolic link stays: the file that the link names is replaced. The new file has the mode of the old file.
 package enum AtomicFile {
-  /// The system's refusal to write a file.
   package struct Refusal: Error, Hashable, CustomStringConvertible {
     /// The error number of the system.
     package let number: Int32
     package var description: String { String(cString: strerror(number)) }
   }
 
-  /// The number of writes of this process so far. Each temporary file's name contains it, because two threads may write the same file at
-  /// once.
+  /// Part of each temporary file's name, because two threads may write the same file at once.
   private static let writes = Atomic<Int>(0)
 
-  /// Writes `bytes` as the new content of a file. The file keeps its mode, unless `mode` is given.
+  /// The file keeps its mode, unless `mode` is given.
   package static func write(_ bytes: [UInt8], to path: String, mode: mode_t? = nil) throws(Refusal) {
     try replace(path, mode: mode) { part throws(Refusal) in
       let file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ?? 0o666)
@@ -51,7 +49,7 @@ package enum AtomicFile {
       try body(part)
       let file = open(part, O_RDONLY | O_CLOEXEC)
       defer { close(file) }
-      // Write the data to the disk before the file is renamed, so that a crash of the machine cannot leave an empty file.
+      // Without `fsync` before `rename`, a crash of the machine could leave an empty file.
       guard file >= 0, fsync(file) == 0, !isThere || mode != nil || fchmod(file, status.st_mode & 0o7777) == 0,
         rename(part, path) == 0
       else { throw failure(Refusal(number: errno)) }

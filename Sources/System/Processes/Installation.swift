@@ -2,7 +2,7 @@ import Glibc
 
 /// The running program and its data files, whether in a package, in a folder of its own or in a source tree.
 package enum Installation {
-  /// The program's path with links resolved, or the path as invoked if the system does not report it.
+  /// The path with links resolved, or as invoked if the system does not report it.
   package static let program: String = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &path, path.count)
@@ -10,11 +10,9 @@ package enum Installation {
     return bytes.isEmpty ? CommandLine.arguments[0] : String(decoding: bytes, as: UTF8.self)
   }()
 
-  /// The folder of the program's file.
   package static let folder = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
 
-  /// The folders searched for assets, in order: the program's folder, `Assets` in it, `../share/alina` (for packages), `Assets` in each of
-  /// six folders above the program's, and `Assets` in the working folder.
+  /// The folders searched for assets, in order. Packages have the assets in `share/alina`, source trees in `Assets` above the program.
   package static let assetFolders: [String] = {
     var folder = program.split(separator: "/").dropLast()
     func path(_ names: some Collection<Substring>, _ inside: String) -> String {
@@ -28,7 +26,6 @@ package enum Installation {
     return folders + ["Assets"]
   }()
 
-  /// The path of an asset; `nil` if no folder contains it.
   package static func asset(_ name: String) -> String? {
     assetFolders.lazy.map { "\($0)/\(name)" }.first { access($0, R_OK) == 0 }
   }

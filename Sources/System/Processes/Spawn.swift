@@ -1,19 +1,17 @@
 import CProcess
 import Glibc
 
-/// A standard stream of a child process.
 package enum ChildStream {
   /// Reading gives end of file, writing is discarded.
   case nothing
-  /// A descriptor of this process; it stays open in this process.
+  /// A descriptor, which stays open in this process.
   case descriptor(Int32)
   /// A file, created if missing; output is appended.
   case file(String)
 }
 
-/// The reason why a program could not be started.
 package struct SpawnError: Error, CustomStringConvertible {
-  /// The program that could not be started, or the resource that was missing (a pipe).
+  /// The program, or the resource that was missing (a pipe).
   package let subject: String
   /// The system's error number.
   package let code: Int32
@@ -21,17 +19,14 @@ package struct SpawnError: Error, CustomStringConvertible {
   package var description: String { "\(subject): \(String(cString: strerror(code)))" }
 }
 
-/// Starts a program, searched in PATH unless its name contains a slash.
+/// Starts a program, searched in PATH unless its name contains a slash. Returns the process id, for `reap`.
 ///
 /// The child gets the three streams and no other descriptor of this process, so that it cannot keep locks, ports or pipes open. In the
-/// child all signals have their default action and none is blocked, even if this process ignores or blocks some.
+/// child all signals have their default action and none is blocked.
 ///
 /// - Parameters:
-///   - command: The program and its arguments.
 ///   - environment: Lines `NAME=value`; `nil` for this process's environment.
 ///   - folder: The working directory; `nil` for this process's.
-/// - Returns: The process id, for `reap`.
-/// - Throws: The system's error if the program does not exist, or no process or descriptor is available.
 package func spawn(
   _ command: [String], environment: [String]? = nil, folder: String? = nil, input: ChildStream = .nothing,
   output: ChildStream = .nothing, errors: ChildStream = .nothing
@@ -71,12 +66,11 @@ package func spawn(
   return child
 }
 
-/// Creates a pipe. A child inherits an end only if it is one of the child's three streams.
+/// A child inherits an end only if it is one of the child's three streams.
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
-  // If this process has closed a standard stream, an end of the pipe can get its number (0, 1 or 2). In the child, the stream with this
-  // number would replace the end. So move the end to a number above 2.
+  // In the child, a stream would replace an end with its number (0, 1 or 2), so move the end to a number above 2.
   for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
     ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     close(end)
@@ -84,7 +78,7 @@ package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   return (ends[0], ends[1])
 }
 
-/// Waits for a child; returns its exit status, or the negated signal number that ended it.
+/// Returns the exit status, or the negated number of the signal that ended the child.
 package func reap(_ child: pid_t) -> Int32 {
   var status: Int32 = 0
   while waitpid(child, &status, 0) < 0 && errno == EINTR {}

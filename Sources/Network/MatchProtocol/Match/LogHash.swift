@@ -3,16 +3,13 @@ import TicTacToe
 
 /// A hash of all events of a match so far: h₀ = SHA-256(`alina1` ‖ m) with the match's id m, hₙ = SHA-256(hₙ₋₁ ‖ body of event n).
 package struct LogHash: Sendable, Hashable {
-  /// The whole digest, from which the hash of the next event is computed.
   package let digest: SHA256.Digest
 
-  /// The hash before the first event of a match.
   package init(start m: MatchID) { digest = SHA256.hash(Array("alina1".utf8) + Array(m.rawValue.utf8)) }
 
-  /// A hash read back from storage or from a message `state`.
   package init(digest: SHA256.Digest) { self.digest = digest }
 
-  /// The hash after one more event. `body` has the event's bytes as stored and sent.
+  /// `body` has the event's bytes as stored and sent.
   package func adding(_ body: [UInt8]) -> LogHash {
     var next = SHA256()
     next.update(digest)
@@ -20,7 +17,7 @@ package struct LogHash: Sendable, Hashable {
     return LogHash(digest: next.digest)
   }
 
-  /// The part that goes over the wire: the first 32 hexadecimal digits.
+  /// The first 32 hexadecimal digits, which go over the wire.
   package var short: String {
     let words = digest.words
     return String(unsafeUninitializedCapacity: 32) { out in

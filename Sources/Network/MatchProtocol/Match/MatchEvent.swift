@@ -1,12 +1,10 @@
 import Base
 import TicTacToe
 
-/// One entry of a match's log: kind, time and acting side.
+/// One entry of a match's log. `MatchState` is computed from the events, in order.
 ///
-/// The log determines the match: `MatchState` is computed from its events, in order. Times are milliseconds since 1970 by the server's
-/// clock; no decision depends on them.
+/// Times are milliseconds since 1970 by the server's clock; no decision depends on them.
 package struct MatchEvent: Sendable, Hashable {
-  /// A player's action about a draw.
   package enum DrawAction: String, FieldText, Sendable, Hashable, CaseIterable {
     case offer, accept, decline
   }
@@ -15,7 +13,6 @@ package struct MatchEvent: Sendable, Hashable {
     /// A completed line or a full board.
     case normal
     case resign
-    /// A side's time ran out.
     case time
     case agreement
     /// A side was away too long. The other side claimed the win, or the server gave it the win.
@@ -24,7 +21,7 @@ package struct MatchEvent: Sendable, Hashable {
     case aborted
   }
 
-  /// A rating before and after a match, rounded.
+  /// The ratings are rounded.
   package struct RatingChange: Sendable, Hashable {
     package var before: Int
     package var after: Int
@@ -37,48 +34,45 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players have a match. With `confirm`, which only older servers set, both must first confirm the pairing. `keys` are the keys of
-    /// the seeks that led to the match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
+    /// `confirm`, which only older servers set: both players must first confirm the pairing. `keys` are those of the seeks that led to the
+    /// match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
-    /// A side marked a cell as ply `ply` (the number of marks before it) and used `spent` ms.
+    /// `ply` is the number of marks before the move, `spent` the time in ms.
     case move(ply: Int, cell: CellName, spent: Int)
     /// A side's time ran out.
     case flag
-    /// A side offered, accepted or declined a draw. An answer names the `seq` of the offer.
+    /// An answer names the `seq` of the offer.
     case draw(DrawAction, offer: Int?)
     case resign
-    /// A side asked to abort.
     case abort
     /// A side claimed the win because its opponent was away.
     case claim
     /// A side's connection was lost.
     case gone
-    /// A side came back.
     case back
-    /// The server restarted, or the nodes of both sides died. Both sides count as away. The clocks stand as after the last event until the
-    /// side to move is back, 40 s at most.
+    /// The server restarted, or the nodes of both sides died. Both sides count as away, and the clocks stand until the side to move is
+    /// back, 40 s at most.
     case recovered
-    /// The match is over; the outcome is `nil` if it was aborted.
+    /// The outcome is `nil` if the match was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
     /// A side asks for a rematch. If `next` is set, both sides have asked, and `next` is the rematch.
     case rematch(next: MatchID?)
-    /// The server has annulled the match because of a fault in its log: the match is over, aborted, and without a result.
+    /// The server has annulled the match because of a fault in its log.
     case aside(why: String)
   }
 
-  /// The newest version of the log's language (its kinds of events and its games) that this build reads. The build also reads all earlier
-  /// versions. Versions 1 and 2 are those of the protocol too (`protocolVersions`). Versions from 3 on only added games. They need no new
-  /// version of the protocol, because a client names in `hello` the games that it knows (`ClientMessage.Hello.games`).
+  /// The newest version of the log's language (its kinds of events and its games) that this build reads. Versions 1 and 2 are those of the
+  /// protocol too. Later versions only added games, which a client names in `hello`.
   package static let newest = Variant.allCases.reduce(2) { max($0, $1.since) }
 
-  /// The time, in milliseconds since 1970.
+  /// Milliseconds since 1970.
   package var at: Int64
   package var side: Player?
-  /// The `mid` of the command that caused the event, if any. In a match, no two events of a side have the same `mid`.
+  /// The `mid` of the command that caused the event. In a match, no two events of a side have the same `mid`.
   package var mid: String?
-  /// The milliseconds that each side has left after the event; only in a live match with a clock.
+  /// The milliseconds left after the event; only in a live match with a clock.
   package var clocks: Sides<Int>?
   package var kind: Kind
 
@@ -99,7 +93,7 @@ package struct MatchEvent: Sendable, Hashable {
     }
   }
 
-  /// The name of the event's kind, which is the field `k` of its body.
+  /// The field `k` of the event's body.
   package var name: String {
     switch kind {
     case .open: "open"
@@ -122,12 +116,11 @@ package struct MatchEvent: Sendable, Hashable {
 }
 
 extension MatchEvent {
-  /// Reads an event from its stored bytes. Unknown fields are ignored. An unknown kind or a missing field throws.
+  /// Unknown fields are ignored. An unknown kind or a missing field throws.
   package init(body: [UInt8]) throws(ProtocolError) {
     try self.init(JSONObject(line: body, with: "k"))
   }
 
-  /// Reads an event from the fields of its body.
   package init(_ body: JSONObject) throws(ProtocolError) {
     var coder = FieldCoder(reading: body)
     let name: String
@@ -152,7 +145,7 @@ extension MatchEvent {
     return kinds.map { MatchEvent(at: 0, $0) }
   }()
 
-  /// Reads all fields except `k` if `c.isReading`, else writes them.
+  /// Reads or writes all fields except `k`.
   private mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("at", &at)
     try c.code("side", &side)
@@ -177,13 +170,13 @@ extension MatchEvent {
     try c.code("clk", &clocks)
   }
 
-  /// Returns the seeks' keys, or an empty list if every key is empty.
+  /// An empty list if every key is empty.
   private static func used(_ keys: [String]) -> [String] { keys.contains { !$0.isEmpty } ? keys : [] }
 }
 
 extension MatchEvent.Kind {
-  /// The version of the log's language that introduced this kind. A client with an older version cannot read the event. The server sends it
-  /// the match's state instead.
+  /// The version of the log's language that introduced this kind. To a client with an older version, the server sends the match's state
+  /// instead.
   package var since: Int {
     switch self {
     case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules.since
@@ -204,7 +197,6 @@ extension Outcome {
     }
   }
 
-  /// Reads `x`, `o` or `draw`.
   package init?(text: String) {
     if let winner = Player(text: text) {
       self = .win(winner)

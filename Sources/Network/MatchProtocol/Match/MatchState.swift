@@ -1,27 +1,25 @@
 import Base
 import TicTacToe
 
-/// A match's state, computed only by folding its log: by applying its events in order. Server, client and history checker share this code.
+/// A match's state, computed only by applying the events of its log in order. Server, client and history checker share this code.
 package struct MatchState: Sendable, Hashable {
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
     case open
     /// Both sides must still confirm: only in a match that an older server began.
     case confirming
-    /// Being played.
     case live
     case over
   }
 
-  /// An open draw offer.
   package struct Offer: Sendable, Hashable {
     package var side: Player
-    /// The `seq` of the offer. An answer names it.
+    /// An answer names this `seq`.
     package var seq: Int
   }
 
   package struct End: Sendable, Hashable {
-    /// The outcome, `nil` if the match was aborted.
+    /// `nil` if the match was aborted.
     package var outcome: Outcome?
     package var reason: MatchEvent.Reason
     package var ratings: Sides<MatchEvent.RatingChange>?
@@ -32,29 +30,25 @@ package struct MatchState: Sendable, Hashable {
   }
 
   package private(set) var id: MatchID
-  /// The number of folded events. The next event has the number `seq` + 1.
+  /// The number of folded events; the next event has the number `seq` + 1.
   package internal(set) var seq = 0
   /// The hash after event `seq`.
   package internal(set) var hash: LogHash
   package internal(set) var phase = Phase.open
-  /// The game, the clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
-  /// The `station` in the event `start` of a rematch or a tournament's game; `nil` if the station follows from the match's id.
+  /// `nil` if the station follows from the match's id.
   package internal(set) var givenStation: Int?
   /// The players, once there are two.
   package internal(set) var players: Sides<PlayerInfo>?
   /// The player who opened the room, if the match began as a room.
   package internal(set) var openedBy: String?
-  /// The cells marked so far, in order.
   package internal(set) var moves: [Cell] = []
-  /// The time of each move, from its event, in milliseconds since 1970; empty if the state came without times.
+  /// Milliseconds since 1970 of each move; empty if the state came without times.
   package internal(set) var times: [Int64] = []
-  /// The position in the game that the terms name.
   package internal(set) var position = VariantState(startOf: .classic)
-  /// The milliseconds that each side had left after the last event with `clocks`; `nil` in an untimed match.
+  /// The milliseconds left after the last event with `clocks`; `nil` in an untimed match.
   package internal(set) var clocks: Sides<Int>?
   package internal(set) var offer: Offer?
-  /// Draw offers made by each side.
   package internal(set) var offersMade = Sides(x: 0, o: 0)
   package internal(set) var away = Sides(x: false, o: false)
   package internal(set) var confirmed = Sides(x: false, o: false)
@@ -63,7 +57,6 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var next: MatchID?
   package internal(set) var end: End?
 
-  /// The empty match, before its first event.
   package init(id: MatchID) {
     self.id = id
     hash = LogHash(start: id)
@@ -71,29 +64,27 @@ package struct MatchState: Sendable, Hashable {
 
   package var turn: Player { position.turn }
 
-  /// Whether both sides have moved. After that a match can no longer be aborted.
+  /// After both sides have moved, a match can no longer be aborted.
   package var bothMoved: Bool { moves.count >= 2 }
 
-  /// The position of the match's music in the cycle of tonics, the same for all listeners. It is random for the first match of two players,
-  /// and the next position for each rematch. Games of a tournament that begin in the same minute have the same position.
+  /// The place of the match's music in the cycle of tonics, the same for all listeners. It is random for the first match of two players,
+  /// and the next place for each rematch.
   package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
-  /// The station of the match's rematch.
   package var nextStation: Int { (station + 1) % Self.stations }
-  /// The number of values that `station` can have: 7!, which is divisible by every number of tonics up to ten.
+  /// 7!, which is divisible by every number of tonics up to ten.
   package static let stations = 5_040
 
-  /// The side of the player with this name, without regard to case.
+  /// Compares names without regard to case.
   package func side(of name: String) -> Player? {
     guard let players else { return nil }
     return Player.allCases.first { players[$0].name.lowercased() == name.lowercased() }
   }
 
-  /// Folds the next event, given as its stored bytes.
   package mutating func append(body: [UInt8]) throws(ProtocolError) {
     try append(try MatchEvent(body: body), body: body)
   }
 
-  /// Folds the next event into the state, and its stored bytes into the hash. If the event cannot come next, throws and changes nothing.
+  /// Folds the next event, and its stored bytes into the hash. If the event cannot come next, throws and changes nothing.
   package mutating func append(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {
     var next = self
     try next.fold(event)
@@ -128,7 +119,7 @@ package struct MatchState: Sendable, Hashable {
         throw .inconsistent("match \(id) after seq \(seq): \(name.text) is taken or the game is over")
       }
       position.play(cell)
-      // A state can come without the times of its moves (`times` is empty). Then add no times of later moves: alone they would be useless.
+      // A state can come without the times of its moves. Times of later moves alone would be useless.
       if times.count == moves.count { times.append(event.at) }
       moves.append(cell)
       offer = nil
@@ -173,7 +164,6 @@ package struct MatchState: Sendable, Hashable {
     }
   }
 
-  /// Sets the terms, and the empty board of their game.
   private mutating func play(on terms: MatchTerms) {
     self.terms = terms
     position = VariantState(startOf: terms.rules)
@@ -197,7 +187,7 @@ package struct MatchState: Sendable, Hashable {
 }
 
 extension MatchState {
-  /// The cells of the whole board row by row from the top left, `x`, `o` or `.`: nine characters, or 81 in Ultimate.
+  /// Row by row from the top left, `x`, `o` or `.`: nine characters, or 81 in Ultimate.
   package var board: String {
     let (rules, side) = (terms.rules, terms.rules.side)
     return String(
@@ -208,10 +198,9 @@ extension MatchState {
       })
   }
 
-  /// A placeholder whose fields are about to be read.
   init() { self.init(id: .blank) }
 
-  /// Reads or writes the fields of a `state` message. The board is only written, as a reader computes it from the moves.
+  /// The board is only written, as a reader computes it from the moves.
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("m", &id)
     try c.code("seq", &seq)

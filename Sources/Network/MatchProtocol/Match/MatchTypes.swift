@@ -5,7 +5,6 @@ import TicTacToe
 package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
   package let rawValue: String
 
-  /// Makes an id; `nil` unless `rawValue` has 1–32 of the characters `[A-Za-z0-9_-]`.
   package init?(rawValue: String) {
     guard isToken(rawValue, 1...32) else { return nil }
     self.rawValue = rawValue
@@ -16,12 +15,12 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
   /// A placeholder for an id that is about to be read.
   package static let blank = MatchID()
 
-  /// Draws a new id of 60 random bits.
+  /// Draws 60 random bits.
   package init(using random: inout some RandomNumberGenerator) {
     rawValue = crockford(bits: random.next(), count: 12, lowercase: true)
   }
 
-  /// The seed of the match's music, the same for all listeners: the 64-bit FNV-1a hash of the id.
+  /// The seed of the match's music, the same for all listeners.
   package var seed: UInt64 { fnv1a(rawValue.utf8) }
 
   package var description: String { rawValue }
@@ -29,16 +28,15 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
   package static func < (a: MatchID, b: MatchID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The time of each side: milliseconds at the start, and an increment after every move.
 package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
   /// Milliseconds at the start, 10 s to 60 min.
   package let base: Int
-  /// Milliseconds added after a move, 0 to 60 s.
+  /// Milliseconds added after each move, 0 to 60 s.
   package let increment: Int
 
-  /// One minute, and two seconds more after each move: the usual clock of the games on nine cells.
+  /// The usual clock of the games on nine cells.
   package static let standard = TimeControl(base: 60_000, increment: 2_000)
-  /// Five minutes, and three seconds more after each move: the usual clock of Ultimate, which has nine times the cells.
+  /// The usual clock of Ultimate, which has nine times the cells.
   fileprivate static let long = TimeControl(base: 300_000, increment: 3_000)
 
   private init(base: Int, increment: Int) {
@@ -46,13 +44,12 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
     self.increment = increment
   }
 
-  /// Makes a time control of whole seconds; `nil` if `seconds` is not from 10 to 3600 or `increment` is not from 0 to 60.
   package init?(seconds: Int, increment: Int) {
     guard (10...3600).contains(seconds), (0...60).contains(increment) else { return nil }
     self.init(base: seconds * 1000, increment: increment * 1000)
   }
 
-  /// Reads seconds and increment from a text such as `60+2`; `nil` if the text is something else or out of range.
+  /// Reads seconds and increment from a text such as `60+2`.
   package init?(_ text: String) {
     let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let base = Int(parts[0]), let increment = Int(parts[1]) else { return nil }
@@ -76,10 +73,10 @@ extension Variant {
     }
   }
 
-  /// The capabilities named in `hello`: all games except the classic one, which every client and server knows.
+  /// The games named in `hello`. Every client and server knows the classic game.
   package static let capabilities = allCases.filter { !$0.isImplied }.map { $0.rawValue }
 
-  /// The game that a row or answer of a server names. A missing name means Classic; `nil` for a game that this build does not know.
+  /// A missing name means Classic; `nil` for a game that this build does not know.
   package init?(named name: String?) {
     guard let name else {
       self = .classic
@@ -89,15 +86,14 @@ extension Variant {
   }
 }
 
-/// The terms of a match: the game, its clock, whether it is rated, and who has which side.
 package struct MatchTerms: Sendable, Hashable {
-  /// The game. Messages and events name it only if it is not Classic.
+  /// Messages and events name the game only if it is not Classic.
   package var rules: Variant
-  /// The clock; `nil` in an untimed match, whose only limit is ten minutes for each move.
+  /// `nil` in an untimed match, whose only limit is ten minutes for each move.
   package var clock: TimeControl?
-  /// Whether ratings change; untimed matches are never rated.
+  /// Untimed matches are never rated.
   package var rated: Bool
-  /// The side of the player who opens the room; if it is `nil`, or there is no room, the server chooses the sides.
+  /// The side of the player who opens the room; if it is `nil`, the server chooses the sides.
   package var opener: Player?
   /// The code of the tournament to which the match belongs.
   package var tournament: String?
@@ -106,19 +102,17 @@ package struct MatchTerms: Sendable, Hashable {
     (self.rules, self.clock, self.rated, self.opener) = (rules, clock, rated, opener)
   }
 
-  /// Terms with the usual clock of the game.
   package init(rules: Variant = .classic, rated: Bool = false) {
     self.init(rules: rules, clock: rules.usualClock, rated: rated)
   }
 
-  /// Milliseconds that each side has for its first move, during which no clock runs.
+  /// Milliseconds for each side's first move, during which no clock runs.
   package var firstMoveWithin: Int { clock == nil ? Limits.untimedMove : Limits.firstMove }
 
-  /// The clock as text, such as `60+2`; `none` without a clock.
+  /// Such as `60+2`; `none` without a clock.
   package var clockText: String { clock?.description ?? "none" }
 }
 
-/// Two values, one for each side.
 package struct Sides<Value> {
   package var x: Value
   package var o: Value
@@ -137,13 +131,12 @@ extension Sides: Sendable where Value: Sendable {}
 extension Sides: Equatable where Value: Equatable {}
 extension Sides: Hashable where Value: Hashable {}
 
-/// The public data of a player.
 package struct PlayerInfo: Sendable, Hashable {
-  /// The name, unique on a server without regard to case.
+  /// Unique on a server without regard to case.
   package var name: String
-  /// The rating at the beginning of the match, rounded; 1500 for a new player.
+  /// The rating at the beginning of the match, rounded.
   package var rating: Int
-  /// Whether the player is a guest or a bot; their ratings do not change.
+  /// Whether the player is a guest or a bot, whose ratings do not change.
   package var guest: Bool
 
   package init(name: String, rating: Int, guest: Bool) {
@@ -155,10 +148,10 @@ package struct PlayerInfo: Sendable, Hashable {
 
 /// A cell name on the wire. The match's game determines the cell (`Variant.cell(named:)`).
 package struct CellName: FieldText, Sendable, Hashable {
-  /// The column and the row, `a1` bottom left.
+  /// Column and row; `a1` is bottom left.
   package let text: String
 
-  /// Takes `a1` to `i9`; and `1` to `9` in reading order for the cells of the 3×3 board. `nil` for any other text.
+  /// Takes `a1` to `i9`; and `1` to `9` in reading order for the cells of the 3×3 board.
   package init?(text: String) {
     if let square = Square(name: text) {
       self.text = square.name
@@ -169,7 +162,6 @@ package struct CellName: FieldText, Sendable, Hashable {
     }
   }
 
-  /// The name of a cell of a game's board.
   package init(_ cell: Cell, in rules: Variant) { text = rules.name(of: cell) }
 
   package static var allowed: String { "a cell a1…c3 or 1…9, of Ultimate a1…i9" }
@@ -189,8 +181,7 @@ package func crockford(bits: UInt64, count: Int, lowercase: Bool = false) -> Str
   return String(decoding: (0..<count).map { digits[Int(bits >> UInt64(5 * $0) & 31)] }, as: UTF8.self)
 }
 
-/// The standard spelling of a code that a person typed: upper case without spaces and hyphens, 0 for O, 1 for I and L. `nil` if the text
-/// is not a code.
+/// Upper case without spaces and hyphens, 0 for O, 1 for I and L; `nil` if the text is not a code.
 package func canonicalCode(_ typed: String) -> String? {
   var result = ""
   for character in typed.uppercased() where character != "-" && character != " " {

@@ -1,18 +1,16 @@
 import Base
 import TicTacToe
 
-/// The terms of a tournament, which its organiser sets once.
+/// Set once by the tournament's organiser.
 package struct TournamentTerms: Sendable, Hashable {
   package var name: String
   package var rules: Variant
   package var clock: TimeControl
-  /// The minutes from the start to the time after which no new game begins.
+  /// Minutes from the start, after which no new game begins.
   package var minutes: Int
-  /// Whether programs may play, too.
   package var bots: Bool
 
   package static let lengths = 5...120
-  /// The allowed numbers of characters of a tournament's name.
   package static let nameLengths = 1...40
 
   package init(
@@ -38,7 +36,6 @@ package struct TournamentTerms: Sendable, Hashable {
 }
 
 extension Variant {
-  /// The usual clock of a tournament of this game.
   package var tournamentClock: TimeControl {
     let (seconds, increment) =
       switch self {
@@ -49,7 +46,6 @@ extension Variant {
     return TimeControl(seconds: seconds, increment: increment) ?? .standard
   }
 
-  /// The usual length in minutes of a tournament of this game.
   package var tournamentMinutes: Int {
     switch self {
     case .classic, .misere: 10
@@ -73,10 +69,10 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   }
 
   package var number = 0
-  /// The player's name; empty on the wire if the receiver has it already.
+  /// Empty on the wire if the receiver has the name already.
   package var name = ""
   package var points = 0
-  /// The wins in a row; the third and each later win in a row gives 4 points instead of 2.
+  /// The wins in a row; from the third on, each gives 4 points instead of 2.
   package var streak = 0
   /// The games with a result.
   package var games = 0
@@ -99,8 +95,7 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   /// Whether the next win counts double.
   package var isOnFire: Bool { streak >= 2 }
 
-  /// Adds a game's result: `outcome` is 1 for a win, 0 for a draw, -1 for a loss; `opponent` is the number of points that the opponent had
-  /// before the result.
+  /// `outcome` is 1 for a win, 0 for a draw, -1 for a loss; `opponent` is the number of points that the opponent had before the result.
   package mutating func add(_ outcome: Int, against opponent: Int) {
     points += outcome > 0 ? (isOnFire ? 4 : 2) : outcome == 0 ? 1 : 0
     streak = outcome > 0 ? streak + 1 : 0
@@ -108,8 +103,7 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
     opposition += opponent
   }
 
-  /// Whether a row ranks before another: more points, then fewer games, then the better average of the opponents'
-  /// points, then the earlier entry.
+  /// More points rank first, then fewer games, then the better average of the opponents' points, then the earlier entry.
   package func ranks(before other: TournamentRow) -> Bool {
     if points != other.points { return points > other.points }
     if games != other.games { return games < other.games }
@@ -118,7 +112,7 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   }
 }
 
-/// The state of a tournament without its table, as its players and spectators receive it.
+/// The state of a tournament without its table.
 package struct TournamentNotice: Sendable, Hashable {
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// Players enter; no game begins.
@@ -129,7 +123,7 @@ package struct TournamentNotice: Sendable, Hashable {
     case over
   }
 
-  /// One of the first three at the end, with the match that this player won last.
+  /// One of the first three at the end. `won` is the match that this player won last.
   package struct Winner: FieldObject, Sendable, Hashable {
     package var number = 0
     package var name = ""
@@ -147,15 +141,15 @@ package struct TournamentNotice: Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
   package var phase = Phase.waiting
-  /// Milliseconds until the start (phase `waiting`; `nil` if no start is set) or until the end (phase `running`); `nil` in other phases.
+  /// Milliseconds until the start (phase `waiting`; `nil` if no start is set) or until the end (phase `running`).
   package var remaining: Int?
-  /// The number of rows in the table, and the number of games in progress.
+  /// The numbers of rows in the table and of games in progress.
   package var (entrants, running) = (0, 0)
-  /// The receiver's row, by its `TournamentRow.number`, which is not its place; `nil` if the receiver has never entered.
+  /// The receiver's `TournamentRow.number`; `nil` if the receiver has never entered.
   package var you: Int?
   /// Whether the receiver has shown the organiser's secret.
   package var isOrganiser = false
-  /// The game that spectators are shown until it ends. Of all games, its two players together had the most points when it was chosen.
+  /// The game that spectators are shown until it ends: its two players together had the most points when it was chosen.
   package var top: MatchID?
   /// The first three, in the phase `over`.
   package var winners: [Winner] = []
@@ -179,18 +173,16 @@ package struct TournamentNotice: Sendable, Hashable {
   }
 }
 
-/// A request about one tournament.
 package struct TournamentOrder: Sendable, Hashable {
   package enum Operation: String, FieldText, Sendable, Hashable, CaseIterable {
-    /// `follow`: receive notices and the table, as a spectator. `unfollow`: stop receiving both.
+    /// Start or stop receiving notices and the table, as a spectator.
     case follow, unfollow
     /// Become a player.
     case enter
-    /// `pause`: not be paired until `play`. `play`: be paired again.
+    /// Not be paired until `play`.
     case pause, play
     case leave
-    /// For the organiser only. `start`: begin now, or in `in_ms` milliseconds. `end`: end now. `remove`: exclude a player. `admit`: readmit
-    /// a removed player.
+    /// For the organiser only. `start` begins now or after a delay; `remove` excludes a player, `admit` readmits one.
     case start, end, remove, admit
     /// For the organiser only: receive the finished games in which the player of row `number` had X.
     case games
@@ -198,14 +190,13 @@ package struct TournamentOrder: Sendable, Hashable {
 
   package var code: String
   package var operation: Operation
-  /// The organiser's secret.
   package var secret: String?
   /// For `start`: milliseconds until the tournament begins; `nil` to begin at once.
   package var delay: Int?
   /// The player to remove or admit.
   package var name: String?
-  /// For `games`: the row of the player whose games are wanted, by its `TournamentRow.number`. Only games that ended before the time
-  /// `before` (milliseconds since 1970) are sent.
+  /// For `games`: the `TournamentRow.number` of the player whose games are wanted. Only games that ended before the time `before`
+  /// (milliseconds since 1970) are sent.
   package var number: Int?
   package var before: Int64?
 
@@ -217,10 +208,9 @@ package struct TournamentOrder: Sendable, Hashable {
     (self.delay, self.name, self.number, self.before) = (delay, name, number, before)
   }
 
-  /// The longest `delay` in milliseconds: a week.
+  /// A week in milliseconds.
   package static let longestDelay = 7 * 86_400_000
 
-  /// Whether only the organiser may make the request.
   package var isOrganisers: Bool { [.start, .end, .remove, .admit, .games].contains(operation) }
 
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Commands as a person types them into `nc`: a word and its arguments. A command in a match is for the person's only live match.
+/// Commands as a person types them into `nc`. A command in a match is for the person's only live match.
 extension ClientLine {
   /// The answer to `help`.
   package static let help = """
@@ -13,7 +13,6 @@ extension ClientLine {
     Every line may also be a JSON object; docs/protocol.md tells all of it.
     """
 
-  /// The games that a command may name.
   private static let games = Variant.allCases.map { $0.rawValue }.joined(separator: "|")
 
   init(bare line: UnsafeRawBufferPointer) throws(ProtocolError) {

@@ -1,12 +1,12 @@
 import Base
 import TicTacToe
 
-/// A command to a match in which the client plays. A `mid` makes the command safe to send again.
+/// A command to a match in which the client plays.
 package enum MatchAction: Sendable, Hashable {
-  /// Mark a cell as ply `ply` (the number of marks before it). Without a number the cell is marked at the current ply.
+  /// `ply` is the number of marks before the move; without it the cell is marked at the current ply.
   case move(ply: Int?, cell: CellName)
   case resign
-  /// Offer, accept or decline a draw. An answer names the `seq` of the offer; without this number it answers the open offer.
+  /// An answer names the `seq` of the offer; without this number it answers the open offer.
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch
@@ -16,20 +16,17 @@ package enum MatchAction: Sendable, Hashable {
   case claim
 }
 
-/// Every message of a client.
 package enum ClientMessage: Sendable, Hashable {
   /// A login: with a token, with a resume token, or with neither for a new guest.
   package struct Hello: Sendable, Hashable {
-    /// The versions the client speaks.
     package var versions: [Int] = protocolVersions
     /// The program, for the server's log.
     package var client: String?
-    /// The client's capabilities: `bot` (plays without a person), `event` (knows tournaments), and the games it knows besides
-    /// classic (`Variant.capabilities`).
+    /// `bot` (plays without a person), `event` (knows tournaments), and the games known besides classic (`Variant.capabilities`).
     package var caps: [String] = []
-    /// An account or guest token, to log in.
+    /// An account or guest token.
     package var token: String?
-    /// A guest name the client would like.
+    /// A guest name that the client would like.
     package var guest: String?
     /// The resume token of an interrupted session.
     package var resume: String?
@@ -39,33 +36,30 @@ package enum ClientMessage: Sendable, Hashable {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
 
-    /// The games that the client knows; it receives no messages about other games.
+    /// The client receives no messages about other games.
     package var games: [Variant] { Variant.allCases.filter { $0.isImplied || caps.contains($0.rawValue) } }
 
-    /// The capability of a client that knows tournaments; other clients receive no messages about tournaments.
+    /// Clients without this capability receive no messages about tournaments.
     package static let tournaments = "event"
-    /// The capabilities of a client that understands all games of this build, and tournaments.
+    /// For a client that understands all games of this build, and tournaments.
     package static let allCaps = Variant.capabilities + [tournaments]
 
-    /// The highest version of the protocol that both ends speak; `nil` if there is none.
+    /// The highest version of the protocol that both ends speak.
     package func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }
   }
 
-  /// A request to be paired.
   package struct Seek: Sendable, Hashable {
-    /// The game, the clock, and whether the match is rated.
     package var terms: MatchTerms
-    /// The largest accepted difference of the ratings; if `nil`, the range widens while the player waits.
+    /// The largest accepted difference of the ratings; if `nil`, it widens while the player waits.
     package var range: Int?
     package var bots: Bool
-    /// The key that makes the seek safe to send again.
+    /// Makes the seek safe to send again.
     package var key: String?
     package init(_ terms: MatchTerms = MatchTerms(), range: Int? = nil, bots: Bool = false, key: String?) {
       (self.terms, self.range, self.bots, self.key) = (terms, range, bots, key)
     }
   }
 
-  /// An action on the account's token.
   package enum TokenAction: String, FieldText, Sendable, Hashable, CaseIterable {
     case rotate, revoke
   }
@@ -82,8 +76,7 @@ package enum ClientMessage: Sendable, Hashable {
   case sync(MatchID, seq: Int)
   case watch(MatchID, code: String?)
   case unwatch(MatchID)
-  /// A command to a match. Without a match id the command is for the player's only live match. Without a `mid` it is not safe to send
-  /// again.
+  /// Without a match id the command is for the player's only live match. Without a `mid` it is not safe to send again.
   case act(MatchID?, MatchAction, mid: String?)
   case emote(MatchID?, String)
   case say(MatchID?, String)
@@ -93,12 +86,12 @@ package enum ClientMessage: Sendable, Hashable {
   /// The strongest players of a game.
   case top(Variant)
   case me
-  /// The player's finished matches, of all games or of the given game, that ended before the time `before` (milliseconds since 1970).
+  /// Finished matches, of all games or of one, that ended before the time `before` (milliseconds since 1970).
   case history(Variant?, before: Int64?)
   /// The log of a match after event `seq`, up to `Limits.events` events.
   case export(MatchID, seq: Int)
   case list
-  /// Make a tournament. The client draws the secret, which makes the message safe to send again.
+  /// The client draws the secret, which makes the message safe to send again.
   case host(TournamentTerms, secret: String?)
   case tournament(TournamentOrder)
   case ping(Int64)
@@ -107,7 +100,7 @@ package enum ClientMessage: Sendable, Hashable {
   case help
 }
 
-/// One line from a client: a message, and an `id` that the server's answer repeats as `re`.
+/// The server's answer repeats `id` as `re`.
 package struct ClientLine: Sendable, Hashable {
   package var id: String?
   package var message: ClientMessage
@@ -127,7 +120,7 @@ extension ClientLine {
     line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } != UInt8(ascii: "{")
   }
 
-  /// Reads a line: a JSON object, or a bare command as a person types it; O(n).
+  /// Reads a JSON object, or a bare command as a person types it.
   package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
     guard !ClientLine.isBare(line) else {
       self = try ClientLine(bare: line)
@@ -136,12 +129,11 @@ extension ClientLine {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: false)
   }
 
-  /// Reads a client's line that one node has stored for another node. A line that was a bare command may lack required fields; O(n).
+  /// Reads a client's line that one node has stored for another node. A line that was a bare command may lack required fields.
   package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: true)
   }
 
-  /// Reads the fields of a line.
   private init(_ fields: JSONObject, isRelayed: Bool) throws(ProtocolError) {
     var coder = FieldCoder(reading: fields)
     let type: String
@@ -155,7 +147,7 @@ extension ClientLine {
     do throws(FieldError) { message = try blank.coded(by: &coder, isRelayed: isRelayed) } catch { throw .field(error) }
   }
 
-  /// The line as a client sends it, with its line end.
+  /// The line with its line end.
   package var bytes: [UInt8] {
     FieldCoder.bytes(isLine: true) { coder throws(FieldError) in
       coder.tell("t", message.name)
@@ -166,7 +158,7 @@ extension ClientLine {
 }
 
 extension ClientMessage {
-  /// The name of the message's kind, which is the field `t` of its line.
+  /// The field `t` of the message's line.
   var name: String {
     switch self {
     case .hello: "hello"
@@ -219,8 +211,7 @@ extension ClientMessage {
     ]
   }()
 
-  /// Reads the fields of the message if `c.isReading`, else writes them. A relayed line (stored by one node for another) may lack fields
-  /// that bare commands do not have.
+  /// Reads or writes the fields. A relayed line (stored by one node for another) may lack fields that bare commands do not have.
   fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> ClientMessage {
     switch self {
     case .hello(var hello):
@@ -301,7 +292,7 @@ extension MatchAction {
 }
 
 extension MatchAction {
-  /// The name of the command, which is the field `t` of its line.
+  /// The field `t` of the command's line.
   package var name: String {
     switch self {
     case .move: "move"

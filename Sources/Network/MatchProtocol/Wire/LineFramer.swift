@@ -1,8 +1,7 @@
-/// Cuts a stream of bytes into lines. The bytes may arrive in pieces of any size. The framer holds at most one line.
+/// Cuts a stream of bytes into lines. Holds at most one line.
 package struct LineFramer: Sendable {
-  /// A piece that was cut off the stream.
   package enum Piece {
-    /// One line without its line end; the bytes are valid during the call only.
+    /// A line without its line end; valid during the call only.
     case line(UnsafeRawBufferPointer)
     /// A line exceeded the limit. The bytes up to the next line end are skipped.
     case tooLong
@@ -14,11 +13,11 @@ package struct LineFramer: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// The number of bytes of the unfinished line: at most `limit` and one more for a carriage return.
+  /// The bytes of the unfinished line: at most `limit` and one more for a carriage return.
   package var held: Int { partial.count }
 
-  /// Takes the next bytes. Calls `each` for every line that ends in them, and once for a line that grew too long. Stops
-  /// early when `each` returns `false`. Empty lines are left out. O(n).
+  /// Calls `each` for every line that ends in the bytes, and once for a line that grew too long, until `each` returns `false`. Empty lines
+  /// are left out.
   package mutating func feed(_ bytes: UnsafeRawBufferPointer, _ each: (Piece) -> Bool) {
     var rest = bytes
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

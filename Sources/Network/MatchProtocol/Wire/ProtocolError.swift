@@ -6,17 +6,16 @@ package enum ProtocolError: Error, Sendable, Hashable {
   /// The bytes are not acceptable JSON.
   case malformed(JSONError)
   case field(FieldError)
-  /// The `t` of the message is unknown.
   case unknownType(String)
-  /// An event is of a kind that this build does not know; a newer build wrote it.
+  /// A newer build wrote an event of a kind that this build does not know.
   case unknownEvent(String)
   /// An event does not follow from the state before it.
   case inconsistent(String)
 
-  /// Whether the line was not acceptable JSON. After `Limits.malformedLines` such lines the server closes the connection.
+  /// After `Limits.malformedLines` malformed lines the server closes the connection.
   package var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
-  /// Calls `read`, and converts its field error to a protocol error.
+  /// Converts a field error of `read` to a protocol error.
   package static func fields<T>(_ read: () throws(FieldError) -> T) throws(ProtocolError) -> T {
     do throws(FieldError) { return try read() } catch { throw .field(error) }
   }
@@ -35,8 +34,7 @@ package enum ProtocolError: Error, Sendable, Hashable {
 }
 
 extension JSONObject {
-  /// Reads a line as a JSON object. Throws if the JSON nests deeper than `Limits.depth`. If the line is another JSON value, throws that
-  /// `field` is missing.
+  /// Throws if the JSON nests deeper than `Limits.depth`. A value that is not an object is refused as if `field` were missing.
   package init(line: UnsafeRawBufferPointer, with field: String) throws(ProtocolError) {
     let value: JSON
     do throws(JSONError) {
@@ -57,7 +55,7 @@ extension JSONObject {
 }
 
 extension FieldCoder {
-  /// Reads or writes the terms of a match: the game, the clock, whether the match is rated, and the side of the room's opener.
+  /// The game, the clock, whether the match is rated, and the side of the room's opener.
   mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     let rules = try field("rules", terms.rules, unless: .classic)
     let text = try field("clock", terms.clockText, or: rules.usualClock.description)
@@ -69,14 +67,14 @@ extension FieldCoder {
     return MatchTerms(rules: rules, clock: clock, rated: rated, opener: try field("opener", terms.opener))
   }
 
-  /// Reads or writes the fields of `terms(_:)`, and the code of the tournament to which a seek or match may belong.
+  /// The fields of `terms(_:)`, and the code of the tournament to which a seek or match may belong.
   mutating func matchTerms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     var read = try self.terms(terms)
     read.tournament = try text("tournament", terms.tournament, max: 16)
     return read
   }
 
-  /// Reads or writes the result of a match; an aborted match has the result `none`.
+  /// An aborted match has the result `none`.
   mutating func result(_ outcome: Outcome?) throws(FieldError) -> Outcome? {
     let text = try field("result", outcome?.text ?? "none")
     let outcome = Outcome(text: text)
@@ -84,7 +82,6 @@ extension FieldCoder {
     return outcome
   }
 
-  /// Reads or writes the station of a match (`MatchState.station`), if one is given.
   mutating func station(_ station: Int?) throws(FieldError) -> Int? {
     let station = try field("station", station)
     try require(
@@ -92,7 +89,7 @@ extension FieldCoder {
     return station
   }
 
-  /// Reads or writes the ratings before and after the match; both fields are absent if no rating changed.
+  /// Both fields are absent if no rating changed.
   mutating func ratings(
     _ ratings: Sides<MatchEvent.RatingChange>?
   ) throws(FieldError) -> Sides<MatchEvent.RatingChange>? {
@@ -100,7 +97,7 @@ extension FieldCoder {
     return Sides(x: x, o: o)
   }
 
-  /// Reads or writes the `mid` or `key` that makes a command safe to send again.
+  /// The `mid` or `key` that makes a command safe to send again.
   mutating func token(_ name: StaticString, _ value: String?, isRequired: Bool) throws(FieldError) -> String? {
     let value = try field(name, value, isRequired: isRequired)
     try require(

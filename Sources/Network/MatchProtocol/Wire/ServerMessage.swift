@@ -15,11 +15,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case noMatch = "no_match"
   /// The client does not play in this match, or is a guest and may not do this.
   case forbidden
-  /// The move's ply has been played already. The refusal's field `state` has the current state of the match.
+  /// The move's ply has been played already. The refusal's field `state` has the state of the match.
   case stalePly = "stale_ply"
-  /// An earlier command had the same `mid` (or the same `key`) and another content.
+  /// An earlier command had the same `mid` or `key` and another content.
   case midReused = "mid_reused"
-  /// The rules of the game or of the match forbid the command. The refusal's field `state` has the current state of the match.
+  /// The rules of the game or of the match forbid the command.
   case rules
   case over
   /// The player already has an open seek or plays a match.
@@ -28,11 +28,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case code
   /// The name is taken, reserved or malformed.
   case name
-  /// Too many messages or tries; wait.
+  /// Too many messages or tries.
   case rate
   /// The server has too much to do; try again.
   case busy
-  /// The player may not chat in this match: an administrator has muted the player, or the player does not play in it.
+  /// An administrator has muted the player, or the player does not play in this match.
   case muted
   /// The server is stopping; reconnect later.
   case draining
@@ -60,7 +60,6 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case revoked
 }
 
-/// Every message of a server.
 package enum ServerMessage: Sendable, Hashable {
   /// The answer to `hello`.
   package struct Welcome: Sendable, Hashable {
@@ -76,13 +75,13 @@ package enum ServerMessage: Sendable, Hashable {
     package var token: String?
     /// Milliseconds between heartbeats.
     package var heartbeat = Limits.heartbeat
-    /// Two numbers: the allowed messages a second, and the allowed messages at once after a pause.
+    /// The allowed messages a second, and the allowed messages at once after a pause.
     package var rate: [Int]
     /// The addresses of other nodes; empty for a server on its own.
     package var nodes: [String] = []
     /// The player's live matches.
     package var matches: [MatchID]
-    /// The server's clock, milliseconds since 1970.
+    /// Milliseconds since 1970.
     package var now: Int64
 
     package init(
@@ -116,7 +115,7 @@ package enum ServerMessage: Sendable, Hashable {
   case queued(ticket: String, waited: Int, bots: Int)
   case paired(MatchID, Player)
   case room(MatchID, code: String, expiresIn: Int)
-  /// A whole match. `left` are the milliseconds that the side to move has left now.
+  /// `left` are the milliseconds that the side to move has left now.
   case state(MatchState, left: Int?, you: Player?)
   case event(MatchID, seq: Int, hash: String, body: [UInt8])
   case ok(MatchID?, seq: Int?)
@@ -124,29 +123,27 @@ package enum ServerMessage: Sendable, Hashable {
   case gone(MatchID, Player, claimIn: Int)
   case chat(MatchID, from: String, text: String?, emote: String?)
   case page(String, rows: [JSONObject], more: Int64?)
-  /// The state of a tournament: sent when a client begins to follow it, and after each change except those of the table.
+  /// Sent when a client begins to follow a tournament, and after each change except those of the table.
   case tournament(TournamentNotice)
-  /// Rows of a tournament's table that are new or changed. With `isWhole` the server sends the whole table anew, beginning with these rows.
+  /// New or changed rows of a tournament's table. With `isWhole` the server sends the whole table anew, beginning with these rows.
   case standings(String, [TournamentRow], isWhole: Bool)
   case ping(Int64)
   case pong(Int64, now: Int64)
-  /// A node was added: the addresses of all other nodes, as in `Welcome`.
+  /// A node was added: the addresses of all other nodes.
   case nodes([String])
   case drain(retry: Int)
-  /// The connection ends.
   case bye(ByeCode, String, retry: Int?)
   case help(String)
 }
 
-/// One line from a server: a message, and the `id` of the client's line that it answers.
 package struct ServerLine: Sendable, Hashable {
-  /// The `id` of the client's line that this line answers, if there is one.
+  /// The `id` of the client's line that this line answers.
   package var re: String?
   package var message: ServerMessage
-  /// The match's current state, which some refusals of a command in a match include.
+  /// The match's state, which some refusals of a command in a match include.
   package var state: ServerMessage?
 
-  /// Reads a line of a server; O(n). An unknown type throws. Unknown fields are ignored.
+  /// An unknown type throws. Unknown fields are ignored.
   package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
     var coder = FieldCoder(reading: try JSONObject(line: line, with: "t"))
     let type: String
@@ -158,7 +155,7 @@ package struct ServerLine: Sendable, Hashable {
       throw .unknownType(String(type.prefix(20)))
     }
     do throws(FieldError) {
-      // Keep the bytes of the body as they were sent: the event's hash is computed from these bytes.
+      // The event's hash is computed from the bytes of the body as they were sent.
       if case .event(let m, let seq, let hash, _) = blank {
         blank = .event(m, seq: seq, hash: hash, body: try ServerLine.body(in: line))
       }
@@ -172,7 +169,7 @@ package struct ServerLine: Sendable, Hashable {
 
   private static let bodyKey = Array(#","body":"#.utf8)
 
-  /// The bytes of an event's body in its line; O(n). `body` is always the last field, so its bytes end before the closing brace.
+  /// `body` is always the last field, so its bytes end before the closing brace.
   private static func body(in line: UnsafeRawBufferPointer) throws(FieldError) -> [UInt8] {
     let places = line.indices.dropLast(bodyKey.count)
     let start = places.first { line[$0] == bodyKey[0] && line[$0...].starts(with: bodyKey) }
@@ -182,7 +179,7 @@ package struct ServerLine: Sendable, Hashable {
 }
 
 extension ServerMessage {
-  /// The name of the message's kind, which is the field `t` of its line.
+  /// The field `t` of the message's line.
   fileprivate var name: String {
     switch self {
     case .greeting: "hello"
@@ -226,7 +223,7 @@ extension ServerMessage {
     ]
   }()
 
-  /// The line as the server sends it, with its line end; O(n).
+  /// The line with its line end.
   package func bytes(re: String? = nil) -> [UInt8] {
     // An event line is at most 128 bytes longer than its body.
     let room = if case .event(_, _, _, let body) = self { body.count + 128 } else { 160 }
@@ -292,7 +289,7 @@ extension ServerMessage {
 }
 
 extension ServerMessage {
-  /// The messages with the events of a log after event `seq`; O(n) in the bytes of the whole log.
+  /// The events of a log after event `seq`; O(n) in the bytes of the whole log.
   package static func events(of m: MatchID, _ bodies: [[UInt8]], after seq: Int = 0) -> [ServerMessage] {
     var hash = LogHash(start: m)
     return bodies.enumerated().compactMap { i, body in
@@ -301,9 +298,9 @@ extension ServerMessage {
     }
   }
 
-  /// The line of a page whose rows are already encoded as JSON.
+  /// The rows are already encoded as JSON.
   package static func page(_ of: String, rows: [[UInt8]], more: Int64?, re: String?) -> [UInt8] {
-    // Appends whole rows: `joined` copies them byte by byte, which took 4 % of a node's time at 200 requests for a list a second.
+    // `joined` copies the rows byte by byte, which took 4 % of a node's time at 200 requests for a list a second.
     var list = Array("[".utf8)
     list.reserveCapacity(rows.reduce(2) { $0 + $1.count + 1 })
     for row in rows {
@@ -320,7 +317,7 @@ extension ServerMessage {
     }
   }
 
-  /// The line of a refusal that contains the match's current state.
+  /// A refusal that contains the match's current state.
   package static func refusal(
     _ code: ErrorCode, _ text: String, state: MatchState, left: Int?, you: Player?, re: String?
   ) -> [UInt8] {

@@ -1,23 +1,19 @@
 import Base
 
-/// The server's end of one connection as a pure state machine: it takes bytes and time, and returns commands and lines.
-///
-/// The session implements framing, limits, malformed lines, heartbeats and the order of messages, but has no data about matches. A
-/// transport passes it the received bytes, and performs its actions.
+/// The server's end of one connection as a pure state machine: it takes bytes and time, and returns commands and lines. It has no data
+/// about matches.
 package struct ServerSession: Sendable {
-  /// The actions for the transport.
   package enum Action: Sendable, Hashable {
-    /// Pass a message to the lobby, which handles the messages of all clients. `at` is the time, in monotonic milliseconds, at which the
-    /// message was decoded.
+    /// Pass a message to the lobby. `at` is the time, in monotonic milliseconds, at which the message was decoded.
     case deliver(ClientLine, at: Int64)
     case send([UInt8])
     /// Send `bye`, as the answer to `re`, and close.
     case close(ByeCode, String, re: String? = nil)
   }
 
-  /// The limits that a server's flags may change.
+  /// Limits that a server's flags may change.
   package struct Configuration: Sendable, Hashable {
-    /// The versions of the protocol that the server speaks, best first.
+    /// Best first.
     package var versions = protocolVersions
     /// Messages a second. A line counts as one message, and as one more for each full KiB.
     package var rate = 20
@@ -25,13 +21,11 @@ package struct ServerSession: Sendable {
     package var burst = 40
     /// For a bot: messages a second. If `burst` is lower, a bot may also send this many messages at once.
     package var botRate = 200
-    /// A connection is closed after this many messages were refused because they came too fast. The count falls by `rate` / 10 each second.
+    /// A connection is closed after this many messages came too fast. The count falls by `rate` / 10 each second.
     package var refusalLimit = 100
     /// Milliseconds from connecting to `hello`.
     package var helloWithin = 10_000
-    /// Milliseconds between two heartbeats.
     package var heartbeat = Limits.heartbeat
-    /// Milliseconds of silence after which a peer is given up.
     package var silence = Limits.silence
     /// Milliseconds of silence after which a person's connection (bare commands, no heartbeats) is given up.
     package var personSilence = 600_000
@@ -47,7 +41,7 @@ package struct ServerSession: Sendable {
   private let configuration: Configuration
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
-  /// Bytes received since the last complete line, and not yet charged against the rate limit.
+  /// Bytes since the last complete line, not yet charged against the rate limit.
   private var unpaid = 0
   private var malformedLines = 0
   private var refused = 0.0
@@ -55,18 +49,16 @@ package struct ServerSession: Sendable {
   private var refilled: Int64
   private var heard: Int64
   private var pinged: Int64
-  /// Whether the peer is a person who types bare commands. A person answers no heartbeats.
+  /// Whether the peer is a person who types bare commands, and so answers no heartbeats.
   package private(set) var isPerson = false
-  /// Whether the peer said that it is a bot.
   package private(set) var isBot = false
-  /// The shortest of the last six round trips of `ping` and `pong`, in milliseconds; 0 before the first `pong`. One late `pong` among them
-  /// does not count.
+  /// The shortest of the last six round trips in milliseconds, so that one late `pong` does not count; 0 before the first `pong`.
   package var roundTrip: Int { roundTrips.min() ?? 0 }
   private var roundTrips: [Int] = []
   /// Whether `hello` was received and the session has not ended.
   package var isOpen: Bool { state == .open }
 
-  /// Starts a session at `now`, in milliseconds of any monotonic clock. The times in `deliver` are of the same clock.
+  /// `now` is in milliseconds of any monotonic clock.
   package init(_ configuration: Configuration, now: Int64) {
     self.configuration = configuration
     state = .greeting(since: now)
@@ -74,7 +66,6 @@ package struct ServerSession: Sendable {
     (refilled, heard, pinged) = (now, now, now)
   }
 
-  /// Takes the bytes that have arrived; O(n).
   package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64, _ act: (Action) -> Void) {
     guard state != .closed else { return }
     var framer = framer
@@ -131,16 +122,15 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// The `id` of a refused JSON line. The refusal repeats the id, so that the client knows which line was refused.
+  /// The `id` of a refused JSON line, which the refusal repeats.
   private static func id(of line: UnsafeRawBufferPointer) -> String? {
     guard let id = try? JSONObject(line: line, with: "id")["id"]?.string, id.utf8.count <= Limits.id else { return nil }
     return id
   }
 
-  /// Messages a second that this client may send.
   private var rate: Int { isBot ? configuration.botRate : configuration.rate }
 
-  /// Charges a line of this many bytes against the rate limit. Returns `false` if the line has to be refused.
+  /// Charges a line of this many bytes against the rate limit; `false` if the line has to be refused.
   private mutating func admit(_ bytes: Int, _ now: Int64) -> Bool {
     let burst = isBot ? max(configuration.burst, configuration.botRate) : configuration.burst
     let earned = Double(now - refilled) * Double(rate) / 1000
@@ -173,7 +163,7 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// Sends a heartbeat when one is due, and closes the connection when the peer has been silent too long. Call it about once a second.
+  /// Sends heartbeats, and closes the connection of a silent peer. Call it about once a second.
   package mutating func tick(now: Int64, _ act: (Action) -> Void) {
     switch state {
     case .closed: break
