@@ -24,7 +24,7 @@ package struct Adaptive: LearningOpponent {
 
   package var name: String { "adaptive" }
 
-  /// Draws a move of `wish` with the chance |`strength`|, otherwise any legal move.
+  /// With the chance |`strength`| draws a strong move (a move that loses value if `strength` is negative), otherwise any legal move.
   package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     let draw = generator.below(Adaptive.scale)
     return MoveDistribution(uniformOver: draw < abs(strength) ? wish(in: position) : position.legalMoves)

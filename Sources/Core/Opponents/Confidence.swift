@@ -5,7 +5,7 @@ struct Confidence {
   private let inverseRoots: UnsafeMutablePointer<Float>
   /// k ln 2, so that k ln n = `factor` · log₂ n.
   private let factor: Float
-  /// The factors of greater numbers of visits, which are rare, are computed at each use.
+  /// The entries of each table. The factors of greater numbers of visits, which are rare, are computed at each use.
   private static var tableSize: Int { 4096 }
 
   /// Allocates the tables, which `deallocate` frees. `k` is the factor of ln n in √(k ln n).
@@ -24,13 +24,13 @@ struct Confidence {
     inverseRoots.deallocate()
   }
 
-  /// √(k ln n), with the logarithm interpolated linearly between powers of two; 0 for n = 0.
+  /// √(k ln n) for a position with n visits; 0 for n = 0. The logarithm is interpolated linearly between powers of two.
   @inline(__always)
   func exploration(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? explorations[Int(n)] : Confidence.exploration(n, factor)
   }
 
-  /// 1/√n; 0 for n = 0.
+  /// 1/√n for a move with n visits; 0 for n = 0.
   @inline(__always)
   func inverseRoot(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? inverseRoots[Int(n)] : 1 / Float(n).squareRoot()

@@ -41,7 +41,7 @@ private struct InfiniteChain {
   }
 
   private let player: InfiniteOpponent
-  /// By board number, the range of the board's steps in `all`; −1 if they are not computed yet.
+  /// By board number, the range in `all` of the board's steps: its moves with their chances. −1 if they are not computed yet.
   private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
   private var all: [Step] = []
 

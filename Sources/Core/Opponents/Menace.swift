@@ -18,7 +18,7 @@ package struct Menace: LearningOpponent {
 
   package var name: String { "menace" }
 
-  /// Fills every box as Michie did: 4 beads a move at the side's first move, 3, 2 and 1 at its second, third and fourth.
+  /// Fills every box as Michie did: each move has 4 beads at the side's first move, and 3, 2 and 1 at its second, third and fourth.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
   /// Restores saved boxes; `nil` if they are invalid.
@@ -50,7 +50,7 @@ package struct Menace: LearningOpponent {
     distribution(in: position).draw(using: &generator)
   }
 
-  /// Refills a box that becomes empty.
+  /// Adds or removes beads in every box used in the game; refills a box that becomes empty.
   package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
     guard let outcome else { return }
     gamesLearned += 1

@@ -18,9 +18,9 @@ struct UltimateFitting {
   /// Adam's running means: of each weight's gradient (`means`) and of the gradient's square (`squares`).
   private var means: [Float]
   private var squares: [Float]
-  /// The shares that the start value 0 still has in `means` and in `squares`. `step` removes its effect.
+  /// The shares that the start value 0 still has in `means` and in `squares`; `step` divides them out.
   private var decays: (Float, Float) = (1, 1)
-  /// By unit, the weighted sums in its eight neurons, from the last call of `output`.
+  /// By unit, the weighted sums of the inputs in its eight neurons, from the last call of `output`.
   private var sums = [Lanes](repeating: Lanes(), count: units)
 
   private static var units: Int { UltimateNet.unitCount }

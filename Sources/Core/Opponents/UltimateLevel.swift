@@ -10,7 +10,7 @@ package struct UltimateLevel: NumberedLevel {
   package let simulations: Int
   /// In how many of 20 moves the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// In how many of 20 such `narrowMoves` the level also overlooks the lines of its board.
+  /// In how many of 20 `narrowMoves` the level also overlooks the lines of its board.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

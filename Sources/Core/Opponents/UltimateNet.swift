@@ -116,7 +116,7 @@ struct UltimateNet: ~Copyable {
     for unit in 0..<UltimateNet.unitCount { sums.units[unchecked: unit] &-= column[unit] }
   }
 
-  /// `marks` has only marks on open boards.
+  /// Adds the inputs of a side's marks, which are all on open boards.
   @inline(__always)
   func add(marks: MoveSet, side: Int, to sums: inout Sums) {
     for cell in marks { add(UltimateNet.input(side: side, cell: Int(cell.rawValue)), to: &sums) }

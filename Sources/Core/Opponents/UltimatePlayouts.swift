@@ -57,7 +57,7 @@ package final class UltimatePlayouts {
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 
-  /// Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the number of moves to `plies`.
+  /// Plays random moves to the end. Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the number of moves to `plies`.
   @inline(__always)
   package func play(from state: Ultimate.State, plies: inout Int) -> Int {
     let (marks, next, lines, empties) = (marks, next, lines, empties)

@@ -190,7 +190,7 @@ package final class UltimateSearch {
       }
       read += 1
     }
-    // Without `swap`, whose exclusive access would add run-time checks to every other access to the buffers.
+    // Not `swap`: its exclusive access would add run-time checks to every other access to the buffers.
     let kept = spare
     spare = nodes
     nodes = kept
@@ -257,7 +257,7 @@ package final class UltimateSearch {
     var node = 0
     var depth = 0
     path[0] = 0
-    // For the side that made the move to the last node of the path.
+    // The score for the side that made the move to the last node of the path.
     var score: Float = 0
     while true {
       if nodes[node].count == 0 {
@@ -296,7 +296,8 @@ package final class UltimateSearch {
     backPropagate(score, from: depth, nodes)
   }
 
-  /// Updates the path's nodes from index `end` up to the root. `result` is for the side that made the move to the last node.
+  /// Updates the path's nodes from index `end` up to the root. `result` is the score for the side that made the move to the path's last
+  /// node.
   @inline(__always)
   private func backPropagate(_ result: Float, from end: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var (score, depth) = (result, end)
@@ -353,7 +354,7 @@ package final class UltimateSearch {
     nodes[node].proof = hasDraw ? .draw : .win
   }
 
-  /// For the side that made the move to the state.
+  /// The score of a random playout, for the side that made the move to the state.
   @inline(__always)
   private func playout(_ state: Ultimate.State) -> Float {
     var plies = 0
@@ -375,7 +376,7 @@ package final class UltimateSearch {
     return best
   }
 
-  /// The child with the highest upper confidence bound. Children without a visit come first, proven losses last.
+  /// The child to search next, by upper confidence bound. Children without a visit come first, proven losses last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = explorationConstant * confidence.exploration(nodes[node].visits)

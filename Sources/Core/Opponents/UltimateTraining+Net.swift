@@ -63,7 +63,7 @@ extension UltimateTraining {
       steps.append((state, score(of: search.rootMoves), cell != best))
       outcome = state.mark(cell)
     }
-    // For the side that made the last move.
+    // The result for the side that made the last move.
     var aim: Float = outcome == .draw ? 0 : 1
     for step in steps.reversed() {
       let isProved = abs(step.score) == 1

@@ -106,7 +106,7 @@ package struct UltimateTraining {
     gamesPlayed += 1
   }
 
-  /// For the side that makes the move.
+  /// The value of a move for the side that makes it.
   private func worth(of cell: Cell, in state: Ultimate.State) -> Float {
     var after = state
     switch after.mark(cell) {

@@ -23,7 +23,7 @@ package final class UltimateValue: @unchecked Sendable {
   static var lost: UInt8 { 17 }
   static var drawn: UInt8 { 18 }
 
-  /// At [1 if the side to move may play there, else 0][board][base-3 key with the mover's marks as X].
+  /// The weight of a board, at [1 if the side to move may play there, else 0][board][base-3 key with the mover's marks as X].
   let boards: UnsafeMutablePointer<Int16>
   /// The weight of a line from the statuses of its boards, at [line][first · 361 + second · 19 + third].
   let lines: UnsafeMutablePointer<Int16>
@@ -60,7 +60,7 @@ package final class UltimateValue: @unchecked Sendable {
     Array(mark.utf8) + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
   }
 
-  /// A weight as in a weights file.
+  /// A weight as in a weights file: multiplied by `scale`, and rounded to 16 bits.
   static func rounded(_ weight: Float, scale: Int) -> Int16 {
     Int16(max(-32_767, min(32_767, (weight * Float(scale)).rounded())))
   }
@@ -165,7 +165,7 @@ extension UltimateValue {
 }
 
 extension UltimateValue {
-  /// Evaluates every move for the side that makes it, in the order of the set.
+  /// Evaluates every move for the side that makes it, in the order of `moves`.
   ///
   /// Sums the weights of the position once. For each move, adds only the differences that the move makes.
   @inline(__always)
@@ -179,7 +179,7 @@ extension UltimateValue {
     var extra = InlineArray<9, Int32>(repeating: 0)
     var classes = InlineArray<9, Int32>(repeating: 0)
     var (sum, extras): (Int32, Int32) = (0, 0)
-    // Still without the input for the board in which the next move has to be.
+    // The sums of the net's neurons, still without the input for the board in which the next move has to be.
     var sums = net.start()
     var open: UInt128 = 0
     for board in 0..<9 {

@@ -8,7 +8,7 @@ extension Game {
     return VariantMove(valued: cell, in: before)
   }
 
-  /// In order, with exact values if the variant is solved.
+  /// The facts of every move in order, with exact values if the variant is solved.
   package var variantMoves: [VariantMove] {
     var state = startState
     return cells.map { cell in

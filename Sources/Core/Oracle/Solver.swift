@@ -61,7 +61,7 @@ package struct Solver: Sendable {
     return Evaluation(value: score > 0 ? .win : .loss, distance: 32 - Int(abs(score)))
   }
 
-  /// For the mover, after a legal move.
+  /// The value and distance after a legal move, for the mover.
   package func evaluation(of square: Square, in position: Position) -> Evaluation {
     let after = evaluation(of: position.playing(square))
     return Evaluation(value: after.value.negated, distance: after.distance + 1)

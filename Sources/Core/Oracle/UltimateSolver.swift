@@ -83,8 +83,8 @@ package final class UltimateSolver {
     return (numbers.proof == 0) == (state.turn == attacker)
   }
 
-  /// Searches below a live state until its number reaches `proof` or `disproof`, an answer is proved, or `nodes` reaches `limit`. -
-  /// Parameter room: Memory for the moves of this node and of the nodes below it.
+  /// Searches below a live state until its number reaches `proof` or `disproof`, an answer is proved, or `nodes` reaches `limit`.
+  /// - Parameter room: Memory for the moves of this node and of the nodes below it.
   private func search(
     _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>
   ) -> Numbers {
@@ -129,14 +129,14 @@ package final class UltimateSolver {
     }
   }
 
-  /// For the side whose turn it would be.
+  /// The numbers of a finished game, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
     // The side to move succeeds only if the game is drawn and this side is the defender.
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// Final if the side to move can win at once, or if the attacker can complete no line of boards any more. Else the numbers stored at an
-  /// earlier visit, or start values.
+  /// The numbers of a live state. They are final if the side to move can win at once, or if the attacker can complete no line of boards any
+  /// more. Else they are those stored at an earlier visit, or start values.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF

@@ -16,7 +16,7 @@ package struct FreePlay: Sendable, Hashable {
   }
 
   package enum Limit {
-    /// A link with this number has fewer than 4,000 characters, and fits into a comment of a record.
+    /// The most touches. Their link has fewer than 4,000 characters, and fits into a comment of a record.
     package static let touches = 640
     /// The most milliseconds between touches: after ten minutes the last echo has ended, and the next touch begins a new piece.
     package static let gap: Int64 = 600_000
