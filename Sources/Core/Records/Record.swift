@@ -60,7 +60,7 @@ package struct Record: Sendable, Hashable {
   package struct Comment: Sendable, Hashable {
     /// The number of moves before the comment.
     package let ply: Int
-    /// Without braces.
+    /// The text without its braces.
     package let text: String
   }
 
@@ -79,7 +79,7 @@ package struct Record: Sendable, Hashable {
   package enum Limit {
     /// The most bytes given to a reader at once: 64 MiB, about a million games.
     package static let bytes = 1 << 26
-    /// A game of Infinite is drawn after 100.
+    /// The most plies: a game of Infinite is drawn after 100.
     package static let plies = 100
     package static let tags = 64
     package static let tagName = 64
@@ -90,9 +90,9 @@ package struct Record: Sendable, Hashable {
     package static let bars = 64
     /// The highest number of a candidate, one of the melodies among which the composer chose.
     package static let candidate = 1_000_000
-    /// A year.
+    /// The longest time: a year.
     package static let milliseconds: Int64 = 31_536_000_000
-    /// The frames of a year at 48 kHz.
+    /// The highest number of an audio frame: the frames of a year at 48 kHz.
     package static let frame: Int64 = 1_513_728_000_000
   }
 }
@@ -121,7 +121,7 @@ extension Record {
     }
   }
 
-  /// `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
+  /// A tag's value; `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
   ///
   /// Setting replaces control characters by spaces and cuts the value at `Limit.tagValue` bytes.
   package subscript(tag name: String) -> String? {
@@ -167,7 +167,7 @@ extension Record {
     tags.insert(Tag(name: name, value: value), at: place)
   }
 
-  /// `nil` if the text form omits the tag.
+  /// A tag's value that follows from the game; `nil` if the text form omits the tag.
   func derivedTag(_ name: String) -> String? {
     switch name {
     case "Result": resultToken
@@ -281,7 +281,7 @@ extension Record {
     }
   }
 
-  /// Whether neither tags nor comments may contain a byte: control characters except white space such as tabs.
+  /// Whether tags and comments may not contain the byte: a control character other than white space such as tabs.
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && !(0x09...0x0D).contains(byte)) || byte == 0x7F }
 
   static func trimmed(_ text: String) -> String {

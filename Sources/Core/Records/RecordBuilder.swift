@@ -103,7 +103,7 @@ struct RecordBuilder {
     return false
   }
 
-  /// Checks that result and termination tag agree with the board.
+  /// Ends the game, and checks that result and termination tag agree with the board.
   mutating func finish(_ cursor: ByteCursor) throws(NotationError) -> Record {
     guard let result else { throw cursor.error("the game has no result") }
     if let tag = derived["Result"], tag.value != result.token {
@@ -218,7 +218,7 @@ extension RecordBuilder {
     record.comments.append(Record.Comment(ply: times.count, text: text))
   }
 
-  /// Returns an error message, or `nil`.
+  /// Stores the value of a command, such as a thinking time. Returns an error message, or `nil`.
   private mutating func apply(_ command: Record.Command, _ value: String) -> String? {
     let ply = times.count
     switch command {

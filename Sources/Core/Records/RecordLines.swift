@@ -19,7 +19,7 @@ package struct RecordLines {
   private var place = Place.text
   private var hasMoves = false
 
-  /// A game of any other variant is an error.
+  /// A game of a variant that is not in `variants` is an error.
   package init(variants: [Variant] = Variant.allCases) { self.variants = variants }
 
   /// Takes the next line, without its line feed, and returns the games that this line completes.

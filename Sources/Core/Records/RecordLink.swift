@@ -11,7 +11,7 @@ extension Record {
   /// The most bytes of text in a link.
   fileprivate static let mostText = 1 << 15
 
-  /// `nil` if the record's comments make it too long.
+  /// The record as one word of a URL; `nil` if its comments make the word too long.
   package var link: String? {
     var coder = LinkCoder()
     var bare = Record(game: Game(from: game.startState))
@@ -32,7 +32,7 @@ extension Record {
     return String(parts[0])
   }
 
-  /// Throws a one-line message if the link was cut off, changed, or made by a newer version.
+  /// Decodes a link. Throws a one-line message if the link was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
       throw .damagedLink
@@ -59,7 +59,7 @@ extension Record {
 
 /// Codes the parts of a link in their order. Each function writes its part, or reads it if `isReading`.
 extension LinkCoder {
-  /// `nil` if the text has more than `limit` bytes.
+  /// Writes a text, or reads one; `nil` if the text has more than `limit` bytes.
   fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
     guard text.count <= limit else { return nil }
     let count = Int(code(UInt8(text.count >> 8))) << 8 | Int(code(UInt8(text.count & 0xFF)))
@@ -67,7 +67,7 @@ extension LinkCoder {
     return (0..<count).map { code(isReading ? 0 : text[$0]) }
   }
 
-  /// `false` if the rules do not allow the moves or the end.
+  /// Writes moves and end of a game, or reads them; `false` if the rules do not allow them.
   fileprivate mutating func code(movesOf record: inout Record) -> Bool {
     let cells = record.game.cells
     guard let count = code(count: cells.count, .moves, atMost: Record.Limit.plies) else { return false }
@@ -100,7 +100,7 @@ extension LinkCoder {
     return true
   }
 
-  /// `false` if the comments exceed a limit of records.
+  /// Writes the comments of a record, or reads them; `false` if they exceed a limit of records.
   fileprivate mutating func code(commentsOf record: inout Record) -> Bool {
     let comments = record.comments
     guard let count = code(count: comments.count, .comments, atMost: Record.Limit.comments) else { return false }
@@ -238,7 +238,7 @@ struct LinkCoder {
     for byte in LinkCoder.example.utf8 { each { _, i in byte >> i & 1 == 1 } }
   }
 
-  /// Zeros after the end.
+  /// The next byte to read; zeros after the end.
   private mutating func take() -> UInt8 {
     defer { next += 1 }
     return next < bytes.count ? bytes[next] : 0

@@ -1,6 +1,6 @@
 import Base
 
-/// X moves first from the empty board.
+/// One of the two sides; X moves first from the empty board.
 @frozen
 package enum Player: UInt8, Sendable, Hashable, CaseIterable {
   case x, o

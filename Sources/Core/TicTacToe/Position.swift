@@ -11,7 +11,7 @@ package enum Outcome: Sendable, Hashable {
   }
 }
 
-/// The side to move follows from the numbers of marks, as X moves first.
+/// The marks on the board. The side to move follows from their numbers, as X moves first.
 @frozen
 package struct Position: Sendable, Hashable {
   package var x: SquareSet

@@ -31,7 +31,7 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
   @inline(__always)
   package var nameBytes: (column: UInt8, row: UInt8) { (0x61 + rawValue % 3, 0x33 - rawValue / 3) }
 
-  /// The cell whose name has these two ASCII bytes.
+  /// The cell whose name has the ASCII bytes `column` and `row`.
   @inline(__always)
   package init?(column: UInt8, row: UInt8) {
     guard (0x61...0x63).contains(column), (0x31...0x33).contains(row) else { return nil }
@@ -96,7 +96,7 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   /// The first cell in reading order.
   package var first: Square? { isEmpty ? nil : Square(rawValue.trailingZeroBitCount) }
 
-  /// In reading order.
+  /// Iterates the cells in reading order.
   @frozen
   package struct Iterator: IteratorProtocol {
     var rest: UInt16

@@ -1,4 +1,4 @@
-/// For one side, or for the side that makes a move.
+/// The value of a position for one side, or of a move for the side that makes it.
 @frozen
 package enum Value: Int8, Sendable, Hashable, Comparable {
   case loss = -1

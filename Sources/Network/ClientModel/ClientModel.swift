@@ -278,8 +278,8 @@ package struct ClientModel: Sendable {
     if welcome.you.guest {
       // Keep the name: if the guest account expires, the client asks for a new one with the same name.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
-      // The server sends a token only with a new guest: it has refused the token of a registered account. Keep the account's token, as the
-      // server may accept it again later.
+      // The server sends a token only to a new guest. If the client has the token of a registered account, keep this token: the server may
+      // accept it again later.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
         (identity.token, identity.account, isTokenRefused) = (token, nil, false)
       }
@@ -446,7 +446,7 @@ package struct ClientModel: Sendable {
       out.credentialsChanged = true
       out.close = true
     case .version: fail(.version(server: []), &out)
-    // The server then sends `bye`, which says how long the client must wait.
+    // After this refusal the server sends `bye`, which says how long the client must wait.
     case .busy, .rate: break
     default: out.close = true
     }
@@ -463,7 +463,7 @@ package struct ClientModel: Sendable {
     case .restart, .slow, .timeout, .full: retry = milliseconds
     case .replaced: fail(.replaced, &out)
     case .banned: fail(.banned, &out)
-    // The answer to the next `hello` shows whether the login is still valid.
+    // Connect again: the answer to the next `hello` shows whether the login is still valid.
     case .revoked, .bye: break
     case .malformed: fail(.malformed, &out)
     case .flood: fail(.flood, &out)

@@ -15,7 +15,7 @@ final class ClientFolder: Sendable {
   private let folder: String
   private let server: String
   private let lock = Mutex(())
-  /// −1 without a lock file.
+  /// The open lock file, or −1.
   private let sessionLock: Int32
   /// Whether another program of this user has the saved session. Two windows with one session would end each other's connection in turn, so
   /// the second window logs in as a new guest and stores no tokens.
@@ -40,7 +40,7 @@ final class ClientFolder: Sendable {
   private let credentialsFile: String
   private var knownFile: String { "\(folder)/known_servers" }
 
-  /// `nil` if there are none, or another program has the session.
+  /// The tokens for this server; `nil` if there are none, or another program has the session.
   var credentials: Credentials? {
     guard !isTaken, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
     return try? JSONDecoder().decode(Credentials.self, from: data)
@@ -60,7 +60,7 @@ final class ClientFolder: Sendable {
     set { if let newValue, newValue != entry { entry = newValue } }
   }
 
-  /// Whether an authority had signed this server's certificate at an earlier connection. A later certificate without such a signature is refused.
+  /// Whether an authority had signed the server's certificate at an earlier connection. A later certificate without a signature is refused.
   var wasVerified: Bool { entry == "verified" }
 
   func rememberVerified() { if entry == nil { entry = "verified" } }

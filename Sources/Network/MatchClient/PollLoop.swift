@@ -3,7 +3,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One thread for the sockets, timers and tasks of every client of this program. It ends when none is left, and `execute` starts it again.
+/// One thread for the sockets, timers and tasks of every client of this program. The thread ends when none of them is left, and `execute`
+/// starts it again.
 final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else belongs to the thread
   static let shared = PollLoop()
 

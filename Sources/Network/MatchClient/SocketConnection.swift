@@ -20,7 +20,7 @@ final class SocketConnection {
     case lost
   }
 
-  /// The most bytes that may wait while the other end does not read.
+  /// The most bytes that may wait to be sent while the other end does not read.
   private static let mostWaiting = 1 << 20
   /// Milliseconds after which the client also tries the next address, as RFC 8305 §5 recommends.
   private static let nextAddress: Int64 = 250
@@ -146,7 +146,7 @@ final class SocketConnection {
     if isTakingLeave, waiting.isEmpty { shutdown(socket.descriptor, Int32(SHUT_WR)) }
   }
 
-  /// The owner is told of the end once the bytes that have already arrived are read.
+  /// Shuts the socket down. The owner is told of the end once the bytes that have already arrived are read.
   private func breakOff() {
     waiting = []
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
@@ -165,7 +165,7 @@ final class SocketConnection {
     flush()
   }
 
-  /// Reports no event.
+  /// Closes the socket at once and reports no event.
   func close() {
     told = nil
     deadline?.cancel()

@@ -27,7 +27,7 @@ package enum Limits {
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.
   package static let silence = 25_000
-  /// Milliseconds of silence after which a client gives up its only server. It checks once a second, so the player is told within
+  /// Milliseconds of silence after which a client gives up its only server. The client checks once a second, so it tells the player within
   /// `silence`.
   package static let serverSilence = silence - 1000
   /// Milliseconds for each side's first move in a match with a clock.

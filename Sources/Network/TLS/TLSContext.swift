@@ -4,8 +4,8 @@ import COpenSSL
 package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   let pointer: OpaquePointer
 
-  /// For a client. OpenSSL accepts every certificate: the client has to check the server's after the handshake, before it sends anything.
-  /// `authorities` is a PEM file of authorities to trust instead of this machine's.
+  /// For a client. OpenSSL accepts every certificate: the client has to check the server's certificate after the handshake, before it sends
+  /// anything. `authorities` is a PEM file of authorities to trust instead of this machine's.
   package convenience init(authorities: String? = nil) throws(TLSFailure) {
     try self.init(TLS_client_method())
     SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)

@@ -32,7 +32,7 @@ package final class TLSEngine {
 
   deinit { SSL_free(ssl) }
 
-  /// OpenSSL's own buffers in memory (BIO_s_mem) would never shrink.
+  /// Lets OpenSSL use `arrived` and `leaving`: its own buffers in memory (BIO_s_mem) would never shrink.
   nonisolated(unsafe) private static let method: OpaquePointer? = {  // immutable after it is made
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
     BIO_meth_set_read(method) { bio, target, most in

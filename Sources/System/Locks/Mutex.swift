@@ -1,5 +1,5 @@
 #if arch(wasm32)
-  /// A replacement in WebAssembly, where each module has one thread and needs no locking.
+  /// Replaces the standard library's mutex in WebAssembly, where each module has one thread and needs no locking.
   package final class Mutex<Value>: @unchecked Sendable {
     private var value: Value
 

@@ -43,7 +43,7 @@ package struct Cell: RawRepresentable, Sendable, Hashable, Comparable {
   package static func < (a: Cell, b: Cell) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Bit `i` is cell `i`.
+/// A set of cells as a bit mask; bit `i` is cell `i`.
 @frozen
 package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
   package var rawValue: UInt128
@@ -71,7 +71,7 @@ package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
 
   package func randomCell(using generator: inout SplitMix64) -> Cell { cell(rank: generator.below(count)) }
 
-  /// Ascending.
+  /// Iterates the cells in ascending order.
   @frozen
   package struct Iterator: IteratorProtocol {
     var rest: UInt128

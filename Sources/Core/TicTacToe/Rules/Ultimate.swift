@@ -1,9 +1,9 @@
 import Base
 
-/// Nine small boards in a square: a move's place on its board selects the board of the next move.
+/// Nine small boards in a square: a move's place on its board selects the board of the next move. If this board is won or full, the next
+/// move may use any open board. Three won boards in a line win the game.
 ///
-/// If this board is won or full, the next move may use any open board. Three won boards in a line win the game. A cell's number is `9 ·
-/// board + place`, with boards and places numbered in reading order.
+/// A cell's number is `9 · board + place`, with boards and places numbered in reading order.
 package enum Ultimate: Rules {
   package static var variant: Variant { .ultimate }
   package static var start: State { State() }
@@ -36,7 +36,7 @@ package enum Ultimate: Rules {
       SquareSet(rawValue: target == Ultimate.anyBoard ? ~closed.rawValue & 0x1FF : 1 &<< UInt16(target))
     }
 
-    /// Requires a live game, which is not checked.
+    /// The cells that may be marked. Requires a live game, which is not checked.
     @inline(__always)
     package var liveMoves: MoveSet {
       var boards: UInt128 = 0

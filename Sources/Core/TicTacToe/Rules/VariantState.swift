@@ -77,7 +77,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// Returns the result if the game ends. A cell outside `moves` is a programming error.
+  /// Marks a cell and returns the result if the game ends. A cell outside `moves` is a programming error.
   @discardableResult
   package mutating func play(_ cell: Cell) -> Outcome? {
     switch self {

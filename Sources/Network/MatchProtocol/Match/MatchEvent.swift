@@ -72,7 +72,7 @@ package struct MatchEvent: Sendable, Hashable {
   package var side: Player?
   /// The `mid` of the command that caused the event. In a match, no two events of a side have the same `mid`.
   package var mid: String?
-  /// The milliseconds left after the event; only in a live match with a clock.
+  /// The milliseconds that each side has left after the event; only in a live match with a clock.
   package var clocks: Sides<Int>?
   package var kind: Kind
 

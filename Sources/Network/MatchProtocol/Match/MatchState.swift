@@ -46,7 +46,7 @@ package struct MatchState: Sendable, Hashable {
   /// Milliseconds since 1970 of each move; empty if the state came without times.
   package internal(set) var times: [Int64] = []
   package internal(set) var position = VariantState(startOf: .classic)
-  /// The milliseconds left after the last event with `clocks`; `nil` in an untimed match.
+  /// The milliseconds that each side had left after the last event with `clocks`; `nil` in an untimed match.
   package internal(set) var clocks: Sides<Int>?
   package internal(set) var offer: Offer?
   package internal(set) var offersMade = Sides(x: 0, o: 0)

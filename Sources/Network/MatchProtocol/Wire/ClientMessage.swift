@@ -36,7 +36,7 @@ package enum ClientMessage: Sendable, Hashable {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
 
-    /// The client receives no messages about other games.
+    /// The games that the client knows; it receives no messages about other games.
     package var games: [Variant] { Variant.allCases.filter { $0.isImplied || caps.contains($0.rawValue) } }
 
     /// Clients without this capability receive no messages about tournaments.
@@ -50,7 +50,7 @@ package enum ClientMessage: Sendable, Hashable {
 
   package struct Seek: Sendable, Hashable {
     package var terms: MatchTerms
-    /// The largest accepted difference of the ratings; if `nil`, it widens while the player waits.
+    /// The largest accepted difference of the ratings; if `nil`, the range widens while the player waits.
     package var range: Int?
     package var bots: Bool
     /// Makes the seek safe to send again.
@@ -76,7 +76,7 @@ package enum ClientMessage: Sendable, Hashable {
   case sync(MatchID, seq: Int)
   case watch(MatchID, code: String?)
   case unwatch(MatchID)
-  /// Without a match id the command is for the player's only live match. Without a `mid` it is not safe to send again.
+  /// Without a match id the command is for the player's only live match. Without a `mid` the command is not safe to send again.
   case act(MatchID?, MatchAction, mid: String?)
   case emote(MatchID?, String)
   case say(MatchID?, String)
