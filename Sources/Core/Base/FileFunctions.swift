@@ -21,8 +21,8 @@ package struct FileFunctions: Sendable {
   package init(locks: FileLocks) { self.locks = locks }
 }
 
-/// Locks on files, by path, so that two windows or browser tabs never write the same game's file. The system releases a lock when its
-/// window closes or crashes.
+/// Locks on files, by path, so that two windows or browser tabs never write the same game's file. The system releases a lock when the
+/// window that holds the lock closes or crashes.
 package struct FileLocks: Sendable {
   /// True if this window took the lock or already held it, false if another window holds it.
   package let take: @Sendable (_ path: String) -> Bool

@@ -15,7 +15,7 @@ package struct SHA256: Sendable {
 
   private var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-  /// The block being filled: its first `length` mod 64 bytes are hashed but not yet compressed.
+  /// The block being filled: its first `length` mod 64 bytes wait to be compressed.
   private var block = InlineArray<64, UInt8>(repeating: 0)
   private var length: UInt64 = 0
 

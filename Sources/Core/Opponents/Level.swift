@@ -95,7 +95,7 @@ struct MistakeRates: Sendable, Hashable {
     return holding == position.legalMoves ? [] : holding
   }
 
-  /// The cells in which a player overlooks fewer moves.
+  /// The cells that touch the last move `square`: in these cells a player overlooks fewer moves.
   static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {

@@ -4,7 +4,7 @@ import TicTacToe
 /// The part of `UltimateValue` that sees all boards together: a net with one hidden layer, whose inputs are facts of a position, 0 or 1.
 ///
 /// Each of the `unitCount` units has eight hidden neurons with shared weights, one for each symmetry of the board, so that images of a
-/// position have the same value. A neuron's output is the square of its sum, clamped to 0…1.
+/// position have the same value. A neuron clamps its sum to 0…1; the square is its output.
 struct UltimateNet: ~Copyable {
   /// The weights of one input in the eight neurons of one unit.
   typealias Column = SIMD8<Int16>

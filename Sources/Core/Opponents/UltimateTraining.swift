@@ -64,7 +64,7 @@ package struct UltimateTraining {
       + (fitting?.rounded ?? [Int16](repeating: 0, count: UltimateNet.weightCount))
   }
 
-  /// The root mean square of the differences between values and targets since the last call.
+  /// The root mean square of the differences between positions' values and targets since the last call.
   package mutating func takeError() -> Double {
     defer { errors = (0, 0) }
     return errors.count == 0 ? 0 : (errors.sum / Double(errors.count)).squareRoot()

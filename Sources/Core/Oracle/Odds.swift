@@ -19,7 +19,7 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 ///
 /// At index n, a chance is stored times the product of `denominators[..<n]`, so that exact chances are whole numbers.
 package struct OutcomeCounts<Number: ChanceNumber> {
-  /// At index n, the chance that X wins with the n-th mark, times the product of `denominators[..<n]`.
+  /// At index n, the chance that X wins with the n-th mark, scaled by the product of `denominators[..<n]`.
   package private(set) var xWins: [Number]
   package private(set) var oWins: [Number]
   package private(set) var draws: [Number]

@@ -263,7 +263,7 @@ struct LinkCoder {
     return byte
   }
 
-  /// The compressed bytes, ended with as few more as select a number within the coder's interval; `take` returns zeros after them.
+  /// The compressed bytes: those written, and as few more as select a number within the coder's interval. `take` reads zeros after the end.
   func finished() -> [UInt8] {
     // With zeros after them, `length` bytes are a 32-bit number that is a multiple of `unit`.
     var end: [UInt8] = []
