@@ -196,7 +196,7 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
-  /// Clamps a number to 32 bits: an `Int` has only 32 bits in the browser.
+  /// Clamps a number to 32 bits: an `Int` has only 32 bits in the browser, and elsewhere sums of clamped numbers cannot overflow.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     self = Int(Int32(clamping: try present(json.int64, name)))
   }

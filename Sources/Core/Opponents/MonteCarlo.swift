@@ -2,7 +2,8 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search of the classic game (UCT) with uniformly random playouts. A search allocates nothing.
+/// Monte Carlo tree search of the classic game (UCT) with uniformly random playouts. A search allocates nothing. Its move
+/// depends only on the position, the number of simulations and the generator.
 ///
 /// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006. All orders of moves that lead to a position share one
 /// node. Not `Sendable`: each thread needs an instance of its own.
