@@ -9,7 +9,7 @@ import TicTacToe
 /// implicit minimax backups", CIG 2014.
 package final class UltimateSearch {
   private struct Node {
-    /// The mean score for the side that made the move to this node, −1…1.
+    /// The mean score for the side that made the move to this node, −1…1, or up to 0.03 beyond by `leafNoise`.
     var mean: Float = 0
     /// The minimax of the values below the node, for the side that made the move to this node. Only used with a value function.
     var minimax: Float = 0
@@ -33,7 +33,7 @@ package final class UltimateSearch {
   package struct RootMove: Sendable {
     package let cell: Cell
     package let visits: Int
-    /// The mean score for the side to move. A value function may exceed ±1.
+    /// The mean score for the side to move, −1…1, or up to 0.03 beyond by `leafNoise`.
     package let mean: Float
     package let proof: Proof
 
