@@ -11,7 +11,7 @@ public struct Note: Sendable, Hashable {
   /// The pan from left (−100) to right (+100).
   public var pan: Int8
 
-  /// Makes a note; see the properties for units.
+  /// Makes a note.
   public init(pitch: Pitch, velocity: UInt8, onset: Tick, duration: Tick, pan: Int8) {
     (self.pitch, self.velocity, self.onset, self.duration, self.pan) = (pitch, velocity, onset, duration, pan)
   }
@@ -23,16 +23,16 @@ public struct Pair: Sendable, Hashable {
   public var m: Note?
   /// The tintinnabuli note; `nil` if M sounds alone.
   public var t: Note?
-  /// The second note of T if T plays two notes in this pair: at the pace `TPace.double`, or to answer a mark that leaves the board.
+  /// The second note of T, if T plays two notes in this pair.
   public var answer: Note?
   /// Low notes, such as the low tonic in two octaves.
   public var bass: [Note]
   /// Whether this is the long pair at the end of a bar.
   public var isLong: Bool
-  /// Whether T leaves the triad in this pair, to mark the awakening (the first decisive move); drawn with a flower.
+  /// Whether T leaves the triad in this pair, to mark the awakening.
   public var isAwakening: Bool
 
-  /// Makes a pair.
+  /// Makes a pair of notes.
   public init(
     m: Note?, t: Note?, answer: Note? = nil, bass: [Note] = [], isLong: Bool = false, isAwakening: Bool = false
   ) {
@@ -53,7 +53,7 @@ extension Pair {
 
 /// A bar of the score as composed: short pairs, then a long pair.
 public struct Bar: Sendable, Hashable {
-  /// How the time of a bar is divided. Each bar ends with its long note.
+  /// How the time of a bar is divided.
   public enum Rhythm: String, Sendable, Hashable, CaseIterable {
     /// Equal short notes.
     case even
@@ -69,11 +69,10 @@ public struct Bar: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The phrase before the first move.
     case opening
-    /// The bar of a move.
     case move
-    /// A bar of the arch (the closing bars after the end of a piece).
+    /// A bar of the arch.
     case closing
-    /// A bar of the half arch that closes a sentence (a group of moves).
+    /// A bar of the half arch that closes a sentence.
     case sentence
     /// A phrase after a bar, while a player thinks.
     case phrase
@@ -87,8 +86,7 @@ public struct Bar: Sendable, Hashable {
   public var index: Int
   /// The origin of the bar.
   public var kind: Kind
-  /// The number, from 1, of the bar's move: the bar's own move for the kinds `move` and `undo`, the last move before the bar for `phrase`
-  /// and `sentence`; 0 for all other kinds.
+  /// The number, from 1, of the bar's move (`move`, `undo`) or of the last move before the bar (`phrase`, `sentence`); 0 for other kinds.
   public var ply: Int
   /// The voice that plays the bar; `nil` for bars without a voice, such as the opening.
   public var voice: Voice?
@@ -98,17 +96,16 @@ public struct Bar: Sendable, Hashable {
   public var pairs: [Pair]
   /// The time from the bar's start to its cut, from which on its pairs are silent; `nil` if nothing cut the bar.
   public var cut: Tick?
-  /// The names of the bar's signs (its musical answers to facts, such as `threat`), for pictures and `explain`.
+  /// The names of the bar's signs.
   public var signs: [String]
   /// The scale degree of the root of the bar's triad, 0–6 (`Scale.root`).
   public var root = 0
   /// How the bar's time is divided.
   public var rhythm = Rhythm.even
-  /// The number, from 1, of the entry of `sentences.changes` that changes this bar because a sentence (group of events) ended shortly
-  /// before; 0 if none changes it.
+  /// The number, from 1, of the entry of `sentences.changes` that changes this bar; 0 for none.
   public var change = 0
 
-  /// Makes a bar; see the properties.
+  /// Makes a bar.
   public init(
     index: Int, kind: Kind, ply: Int, voice: Voice?, start: Tick, pairs: [Pair], cut: Tick? = nil, signs: [String] = []
   ) {

@@ -8,8 +8,7 @@ public struct Levels: Sendable, Hashable, BitwiseCopyable {
   public var grand = 0.0
   /// The level of the send to the reverb in dB.
   public var reverbSend = -90.0
-  /// The level in dBFS of the drone's sustained tone while the piano has the amplitude 0.1 (a soft passage). The tone slowly gets louder
-  /// and softer with the piano.
+  /// The level of the bed in dBFS while the piano has the amplitude 0.1. The bed slowly gets louder and softer with the piano.
   public var drone = -90.0
   /// The level in dBFS of the tone that previews a cell.
   public var preview = -90.0

@@ -30,9 +30,7 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
   @inlinable
   public var midi: Int { Int(rawValue) }
 
-  /// The frequency in Hz of a MIDI note, fractions allowed, where A4 (69) is `a4` Hz. Real-time safe: yes.
-  ///
-  /// Computed without libm, whose `pow` may differ between machines.
+  /// The frequency in Hz of a MIDI note, fractions allowed. Real-time safe. Does not use libm, whose `pow` may differ between machines.
   @inlinable
   public static func frequency(midi: Double, a4: Double = 440) -> Double {
     var octaves = a4
@@ -45,7 +43,7 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
       semitones -= 12
       octaves *= 2
     }
-    // 2^(s/12) by the series of e^x with x = s ln2/12, where s is `semitones`. As x < 0.7, the error after 16 terms is below 1e-15.
+    // 2^(semitones/12) by the series of e^x. As x < 0.7, the error after 16 terms is below 1e-15.
     let x = semitones * 0.057_762_265_046_662_11
     var term = 1.0
     var sum = 1.0

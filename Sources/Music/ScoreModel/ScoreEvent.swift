@@ -1,20 +1,17 @@
-/// An instruction of the score for the synthesizer: plain data, passed to the audio thread through a ring.
-///
-/// Events of one `generation` (a bar, an echo, an interface sound) are posted together. If they reach the audio thread after the
-/// frame of the first event, the engine shifts all of them equally and reports the delay.
+/// An instruction of the score for the synthesizer. If the events of one `generation` (a bar, an echo, an interface sound) reach the audio
+/// thread late, the engine shifts all of them equally and reports the delay.
 @frozen
 public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   /// The kind of event.
   public enum Kind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// Strike `pitch` with `velocity`; the key is released after `duration` frames.
     case note
-    /// Remove all pending notes, bells and pedal movements of older generations (earlier bars) from this frame on.
+    /// Remove the events of older generations from this frame on, except `drone` and `preview`.
     case cut
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
-    /// Move the three tones of the bed (the drone's sustained tone) to `amount`, 0 (silent) … 127 (full level), within `duration`
-    /// frames. The first tone is at `pitch`, the second an octave higher, the third `velocity` semitones above the second (a fifth if
-    /// `velocity` is 0).
+    /// Move the bed to `amount`, 0 (silent) … 127, within `duration` frames. The bed's tones are `pitch`, an octave above `pitch`, and
+    /// `velocity` semitones above this octave (a fifth if `velocity` is 0).
     case drone
     /// Play the tone that previews a cell, at `pitch`; `amount` 0 ends it.
     case preview
@@ -40,7 +37,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var frame: Tick
   /// The duration in frames; see `Kind`.
   public var duration: Int32 = 0
-  /// The number of the bar, echo or interface sound to which the event belongs. Each new bar, echo or sound gets the next number.
+  /// The number of the bar, echo or interface sound to which the event belongs.
   public var generation: UInt32
   /// The kind of event.
   public var kind: Kind
@@ -57,7 +54,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   /// The number of the note's effect chain, from 1; 0 for none.
   public var chain: UInt8 = 0
 
-  /// Makes an event; see the properties for units.
+  /// Makes an event.
   public init(
     frame: Tick, generation: UInt32, kind: Kind, voice: Voice = .ui, pitch: Pitch = Pitch(rawValue: 0),
     velocity: UInt8 = 0, pan: Int8 = 0, amount: UInt8 = 0, chain: UInt8 = 0, duration: Int32 = 0
@@ -88,17 +85,16 @@ extension ScoreEvent {
   }
 }
 
-/// Reports a batch of events that reached the audio thread after the batch's first frame had begun. The audio thread delayed the
-/// whole batch.
+/// Reports that a batch of events reached the audio thread late, so that the whole batch was delayed.
 public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
-  /// The generation (number of the bar, echo or interface sound) of the first event in the late batch.
+  /// The generation of the batch's first event.
   public var generation: UInt32
-  /// The frame on which the first event of the late batch sounded.
+  /// The frame on which the batch's first event sounded.
   public var frame: Tick
   /// The delay of the batch in frames, above 0.
   public var lateness: Int64
 
-  /// Makes a report; see the properties for units.
+  /// Makes a report.
   @inlinable
   public init(generation: UInt32, frame: Tick, lateness: Int64) {
     (self.generation, self.frame, self.lateness) = (generation, frame, lateness)

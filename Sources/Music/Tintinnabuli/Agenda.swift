@@ -1,13 +1,11 @@
 import ScoreModel
 
-/// The music that plays while no event (such as a move) comes: the opening, phrases, closing bars and echoes. Also the times at which
-/// its parts are due.
+/// The music that plays while no event comes (opening, phrases, closing bars, echoes), and the times at which its parts are due.
 struct Agenda: Sendable {
-  /// The kind of music that plays next if no event (such as a move) comes before it.
+  /// The music that plays next if no event comes before it.
   enum Course: Sendable {
     case silent
     case opening(step: Int)
-    /// Phrases extend the last event's bar.
     case phrases(Phrasing)
     case closing(Closing)
     case waiting(echoes: Int)
@@ -19,27 +17,26 @@ struct Agenda: Sendable {
     var pairs = 0
   }
 
-  /// The arch (the closing bars) after the end of a piece, or the half arch after a sentence (a group of events).
+  /// The arch after the end of a piece, or the half arch after a sentence.
   struct Closing: Sendable {
     var ending: ScoreRules.Ending
     var sizes: [Int]
     var step = 0
     var winner: Voice?
-    /// The facts (such as a draw) of a piece that ended without an event. The first bar of the arch plays the sign (musical answer)
-    /// for these facts.
+    /// The facts of a piece that ended without an event; the first bar of the arch plays the sign for these facts.
     var facts: Set<Fact> = []
     /// The degrees of one or more mottos (a voice's first three events) that M quotes at the end of the arch, before the coda.
     var motto: [Int] = []
     /// The index of the closing bar that is the coda (a long pair on the tonic after the quoted motto); `nil` if the arch has no coda.
     var coda: Int?
-    /// The roots of the last `roots.count` bars of the arch, in order; each bar before these has the root of the bar that it recalls.
+    /// The roots of the last bars of the arch, in order; each earlier bar has the root of the bar that it recalls.
     var roots: [Int] = []
-    /// The sentence (group of events) that a half arch closes; `nil` at the end of the piece.
+    /// The sentence that a half arch closes; `nil` at the end of the piece.
     var sentence: Int?
-    /// The approximate time at which the half arch ends.
+    /// The approximate end of the half arch.
     var until = Tick.zero
 
-    /// The number of pairs in which M plays, in the closing bars after the bar with the index `step`. The coda (see `coda`) does not count.
+    /// The number of pairs with M in the closing bars after bar `step`, without the coda.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
@@ -52,20 +49,19 @@ struct Agenda: Sendable {
   var next: Tick?
   /// The time of the next stroke of the low tonic while no event comes.
   var drone: Tick?
-  /// The time of the next pulse of the bed (the drone's sustained tone) while a player's clock is low.
+  /// The time of the next pulse of the bed while a player's clock is low.
   var pulse: Tick?
   /// The start of the wait for the next event: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
   /// The times at which an opponent may reply; `nil` before the session's first piece.
   var slots: Slots?
-  /// The time of the low tonic that is scheduled at the start of a piece. An earlier event cuts this note and strikes the low tonic
-  /// itself.
+  /// The time of the low tonic scheduled at the start of a piece. An earlier event cuts this note and strikes the low tonic itself.
   var pendingTonic: Tick?
 
-  /// Whether the arch (the closing bars) at the end of a piece plays.
+  /// Whether the arch at the end of a piece plays.
   var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
 
-  /// The approximate end of the half arch that plays after a sentence (a group of events); zero if no half arch plays.
+  /// The approximate end of the half arch that plays; zero if none plays.
   var sentenceEnd: Tick {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
@@ -73,9 +69,8 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has something to compose.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Waits for the next event from `end` on: schedules the first echo and the next stroke of the low tonic. `pairs` is the number of pairs
-  /// that the last bar and its phrases have together; the fewer they are, the earlier the echo comes. `nil`: as late as after the longest
-  /// bar.
+  /// Waits for the next event from `end` on. The fewer `pairs` the last bar and its phrases have together, the earlier the first echo
+  /// comes; `nil`: as late as after the longest bar.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end
@@ -93,7 +88,7 @@ struct Agenda: Sendable {
     next = resuming ? nil : moment + .seconds(rules.opening.center)
   }
 
-  /// Starts an arch (closing bars). An arch at the end of a piece cancels the next stroke of the low tonic.
+  /// Starts an arch. The arch at the end of a piece cancels the next stroke of the low tonic.
   mutating func close(_ closing: Closing, from moment: Tick) {
     course = .closing(closing)
     next = moment
@@ -103,8 +98,7 @@ struct Agenda: Sendable {
   /// Cancels everything except `pulse`, which goes on while a player's clock is low.
   mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
 
-  /// Delays all scheduled times except the pulse, and the slots of the bar, because the synthesizer began this bar at `frame` instead of
-  /// at `start`.
+  /// Delays all scheduled times except the pulse, because the synthesizer began the bar at `frame` instead of at `start`.
   mutating func shift(from start: Tick, to frame: Tick) {
     let late = frame - start
     next = next.map { $0 + late }

@@ -9,47 +9,41 @@ struct BarPlan {
   var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign (the musical answer to a fact such as a threat) that an earlier bar could not play. The second pair plays this sign,
-  /// with the pan and the roll of the voice that caused the sign.
+  /// A sign that an earlier bar could not play. The second pair plays this sign, with the pan and the roll of the voice that caused it.
   var pending: (rule: SignRule, voice: Voice)?
-  /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
+  /// The previous bar's long note if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
-  /// The index of the pair in which T leaves the triad: 0 if the downbeat already has the degree `awakenM` that the sign wants for this,
-  /// else 1; `nil` if T stays in the triad.
+  /// The pair in which T leaves the triad: 0 if the downbeat already has the degree `awakenM`, else 1; `nil` if T stays in the triad.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
   /// The degree of a mark that leaves the board, and the index of the pair in which T answers the mark while M rests.
   var removed: (slot: Int, degree: Int)?
-  /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
-  /// The change that the last closed sentence (group of events) makes to this bar, and the change's number in `sentences.changes`, from 1.
+  /// The change that the last closed sentence makes to this bar, and the change's number in `sentences.changes`, from 1.
   var change: (number: Int, rule: ScoreRules.Sentences.Change)?
-  /// Whether the bar quotes an earlier bar on purpose, because an event leads to the same position (`Event.returns`).
+  /// Whether the bar quotes an earlier bar on purpose (`Event.returns`).
   var quotes = false
   /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
   /// When T sounds; `nil` to follow the bar's sign.
   var tPace: SignRule.TPace?
-  /// The velocity of all notes in per cent of the usual velocity. The velocity of T is also multiplied by the next property, in per cent.
+  /// Per cent of the usual velocity, for all notes. T's velocity is also multiplied by `tVelocity`, in per cent.
   var velocity = 100
   var tVelocity = 100
   /// The number of the long note's effect chain; 0 for none.
   var longChain: UInt8 = 0
-  /// The player's touch, timing and effects.
   var colour: ScoreRules.Colour?
-  /// The names of the signs (musical answers to facts) that the bar plays.
   var signs: [String] = []
 
-  /// Whether M rests in pair `slot`: in the rhythms `held` and `low`, M rests between its first notes and the long pair.
+  /// In the rhythms `held` and `low`, M rests between its first notes and the long pair.
   func restsM(_ slot: Int) -> Bool {
     (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
   }
 
-  /// The index of the last pair in which M plays before M rests: usually 0 (the first pair), but 1 if a sign (a musical answer to a fact)
-  /// sounds in the second pair.
+  /// The index of the last pair in which M plays before M rests: usually 0, but 1 if a sign sounds in the second pair.
   var firstHeld: Int { pending != nil || awakensAt == 1 || sign.secondPair != nil ? 1 : 0 }
 }
 
@@ -65,7 +59,7 @@ struct WrittenBar: Sendable {
 
   var end: Tick { bar.start + onsets[onsets.count - 1] }
 
-  /// The score events of the bar from `from` on, a time that counts from the bar's start; `silencesT` omits the T-voice.
+  /// The score events of the bar from `from` on, a time that counts from the bar's start.
   func events(generation: UInt32, from: Tick = .zero, silencesT: Bool = false) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     for mark in marks where mark.frame >= from {
@@ -126,8 +120,8 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A sign left over from an earlier bar takes pan and roll (the time by which T precedes M) from the voice that caused the sign, but
-      // the register from this bar's voice.
+      // A sign left over from an earlier bar takes pan and roll from the voice that caused the sign, but the register from this bar's
+      // voice.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -171,15 +165,13 @@ struct BarWriter {
 
   // MARK: Time and touch
 
-  /// The onsets of the pairs and the end of the bar. Phrase arch (slower at both ends of the bar) and final ritard follow the KTH rules
-  /// (Friberg, Bresin and Sundberg 2006).
+  /// The onsets of the pairs and the end of the bar. Phrase arch and final ritard follow the KTH rules (Friberg, Bresin, Sundberg 2006).
   private func onsets(_ plan: BarPlan, _ generator: inout SplitMix64) -> [Tick] {
     let k = rules.performance
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // In a long-short rhythm every second note is half as long as the note before. All notes together take as long as the same number of
-    // equal notes.
+    // In a long-short rhythm every second note is half as long as the note before; all notes together take as long as equal notes.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {
@@ -192,8 +184,7 @@ struct BarWriter {
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // A note is longer or shorter by `factor`. With extreme rules `factor` could become 0 or negative; the lower limit 0.25 gives every
-        // note a length.
+        // With extreme rules `factor` could become 0 or negative; the lower limit 0.25 gives every note a length.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }
@@ -214,7 +205,7 @@ struct BarWriter {
     return Int(value.rounded()) * plan.velocity * (plan.colour?.touch ?? 100) / 10_000
   }
 
-  /// Limits a velocity to `performance.range`. In bars that are softened, for example by hurry, notes may be softer, down to `softest`.
+  /// Limits a velocity to `performance.range`; in bars that are softened, for example by hurry, notes may go down to `softest`.
   private func clamp(_ velocity: Int, _ plan: BarPlan) -> Int {
     let isSoftened = plan.velocity < 100 || plan.tVelocity < 100 || (plan.colour?.touch ?? 100) < 100
     let low = isSoftened ? rules.performance.softest : rules.performance.range.lowerBound
@@ -223,14 +214,11 @@ struct BarWriter {
 
   // MARK: The T-voice
 
-  /// The sign (musical answer to a fact) that a pair plays: the bar's own sign, but in the second pair a sign left over from an
-  /// earlier bar, if any.
+  /// The sign that a pair plays: the bar's own sign, but in the second pair a sign left over from an earlier bar, if any.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner from which a pair takes its pan and roll. If the pair is the second and plays a sign left over from an earlier bar: the
-  /// manner of the voice that caused this sign. Otherwise: the manner of the bar's voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -241,8 +229,7 @@ struct BarWriter {
     return [plan.change?.rule.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
-  /// The delay of T within its pair; `nil` if T rests in the pair. At the downbeat and in the long pair T has no delay; there T rests
-  /// only if its pace is `silent`.
+  /// The delay of T within its pair; `nil` if T rests in the pair.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
     switch tPace(plan, slot) {
     case .together, .double: .zero
@@ -252,8 +239,7 @@ struct BarWriter {
     }
   }
 
-  /// Whether an action that a sign (a row of the rule file) sets at `place` applies to the pair `slot`. All actions of a sign left
-  /// over from an earlier bar apply to the second pair.
+  /// All actions of a sign left over from an earlier bar apply to the second pair, at whichever place its rule sets them.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }
@@ -297,8 +283,7 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // The long note that was cut comes half a pair after the downbeat, because on the downbeat itself only notes of the player
-      // who moved are heard.
+      // The cut long note comes half a pair after the downbeat: on the downbeat only notes of the player who moved are heard.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)
@@ -323,7 +308,7 @@ struct BarWriter {
     return notes
   }
 
-  /// The low note of a pair without M and T. From pair to pair the notes are the triad's root, third and fifth, then the root again.
+  /// The low note of a pair without M and T: from pair to pair the triad's root, third and fifth in turn.
   private func lowNote(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Note {
     low(2 * ((slot - 1) % 3), plan, at: onsets[slot], until: onsets[plan.count - 1])
   }
@@ -346,7 +331,7 @@ struct BarWriter {
     return plan.longChain > 0 ? plan.longChain : rules.chain(plan.colour?.chain)
   }
 
-  /// The bells of a pair, and pedal movements if T leaves the triad in the pair: up just before the pair, down just after its start.
+  /// The bells of a pair and, if T leaves the triad in the pair, a short lift of the pedal.
   private func marks(_ plan: BarPlan, _ slot: Int, _ m: Int, _ onsets: [Tick], _ awakens: Bool) -> [ScoreEvent] {
     var marks: [ScoreEvent] = []
     let rule = rule(plan, slot)

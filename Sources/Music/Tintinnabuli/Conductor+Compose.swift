@@ -3,7 +3,6 @@ import ScoreModel
 
 /// Chooses a bar's melody among candidates (the cheapest melodies for different random costs, and their variations).
 extension Conductor {
-  /// Chooses a bar's melody and writes the bar.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
     let barSeed = SplitMix64.first(
       seed: pieceSeed,
@@ -11,9 +10,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. The first `count` candidates are the cheapest melodies for `count` sets of random costs.
-    /// After them come their variations, each with another note at one place of the bar. The last candidates are candidate 0
-    /// with other long notes.
+    /// The first `count` candidates are the cheapest melodies for `count` sets of random costs. Variations with one other note follow, and
+    /// last candidate 0 with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -23,8 +21,7 @@ extension Conductor {
       return slot < 0 ? line : search.varied(line, at: slot) ?? line
     }
     let octaves = rules.manner(of: plan.voice).octaves
-    // `novelty` forgets a melody half an hour after its time. In a network match all melodies have the time zero, so none is forgotten: the
-    // clients' times differ, and all clients have to compose identical bars.
+    // In a network match no melody is forgotten with time: the clients' times differ, and all clients have to compose identical bars.
     let heard = piece.isMatch ? .zero : moment
     let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.choices.take(choice, at: piece.number)
@@ -33,7 +30,6 @@ extension Conductor {
     return write(plan, found, of: search, at: moment, SplitMix64(seed: barSeed, index: 0xFFFF))
   }
 
-  /// Writes a bar with a melody found by `search` and makes the bar current.
   mutating func write(
     _ plan: BarPlan, _ line: MelodyLine, of search: MelodySearch, at moment: Tick, _ generator: SplitMix64
   ) -> WrittenBar {
@@ -63,16 +59,14 @@ extension Conductor {
 
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
-  /// The number and the melody of the cheapest candidate. Bars and five-note patterns that were heard before cost extra; if the cheapest
-  /// candidate is a bar heard before, tries variations, too. A bar that quotes an earlier bar takes candidate 0.
+  /// The number and the melody of the cheapest candidate. Bars and five-note patterns that were heard before cost extra.
   private func choose(
     _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {
     if let choice = piece.choices.next(at: piece.number) { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // In a long piece, a repetition of a bar of two or three notes must cost more than a long note that is not of the desired kind
-    // (`goal`).
+    // In a long piece, repeating a bar of two or three notes must cost more than a long note that is not of the kind `goal`.
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
@@ -91,8 +85,7 @@ extension Conductor {
     return best.map { ($0.choice, $0.line) } ?? (0, line(0))
   }
 
-  /// The melody problem of a bar, without the notes that its signs (musical answers to facts such as a threat) require; `start` is the
-  /// degree of the downbeat.
+  /// The melody problem of a bar before its signs fix any notes; `start` is the degree of the downbeat.
   func problem(_ plan: BarPlan, start: Int?) -> MelodyProblem {
     let register = rules.melody.register
     let low = rules.scale.degree(atOrAbove: register.lowerBound.midi)
@@ -110,7 +103,7 @@ extension Conductor {
       motto: motto.map { $0 + lowest }, opposing: marks(plan.voice?.other))
   }
 
-  /// Fixes the notes that the signs in an event's bar (musical answers to facts such as a threat) require.
+  /// Fixes the notes that the signs in an event's bar require.
   func fix(_ problem: inout MelodyProblem, _ plan: inout BarPlan, _ event: Event) {
     guard let first = problem.fixed[0] else { return }
     var next = 1
@@ -126,7 +119,6 @@ extension Conductor {
     if let number = event.returns { quote(number, &problem, &plan) }
   }
 
-  /// Fixes the notes to those of an earlier event's bar, except notes that are fixed already.
   private func quote(_ number: Int, _ problem: inout MelodyProblem, _ plan: inout BarPlan) {
     guard let bar = eventBars.last(where: { $0.ply == number }) else { return }
     for (slot, degree) in degrees(of: bar).prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
@@ -142,8 +134,8 @@ extension Conductor {
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// From note `slot` of the bar on, fixes the notes to the other cells of a completed line, the cell nearest in degrees first. Before a
-  /// leap wider than `bridge` degrees one note stays free. A cell that is still out of reach sounds in the nearest octave.
+  /// From note `slot` on, fixes the notes to the other cells of a completed line, the nearest cell first. Before a leap wider than `bridge`
+  /// degrees one note stays free.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
@@ -162,8 +154,8 @@ extension Conductor {
     }
   }
 
-  /// The degree nearest to `degree` but different from it, among the degrees of the compass at the scale step `step` (0–6). Of two equally
-  /// near degrees, the lower.
+  /// The degree of the compass at the scale step `step` (0–6) that is nearest to `degree` but different from it; of two equally near, the
+  /// lower.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {
@@ -175,7 +167,6 @@ extension Conductor {
 }
 
 extension SplitMix64 {
-  /// The first number that the generator with the given seed and index returns.
   static func first(seed: UInt64, index: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: seed, index: index)
     return generator.next()

@@ -17,15 +17,12 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. At the session's first piece it does
-  /// none of this, and the opening phrase continues.
+  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. The session's first piece continues
+  /// the opening phrase instead.
   ///
   /// - Parameters:
-  ///   - moment: The time of the start.
   ///   - number: The number of events before this session joins the piece.
-  ///   - marks: The degrees that each voice has marked.
-  ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log. For free play:
-  ///     the seed that, with the touches, determines all bars.
+  ///   - match: The seed of a network match, equal for all listeners, or of free play.
   ///   - place: The position of a match or of free play in the cycle of tonics, from 0; after the last tonic the first follows.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
@@ -86,11 +83,8 @@ extension Conductor {
 
   /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous bar.
   ///
-  /// The order of the steps matters: each step uses the changes of the steps before it.
-  ///
   /// - Parameters:
-  ///   - event: The event. It starts a new piece if the piece has ended or already has an event with this or a higher number.
-  ///   - moment: The time at which the event is heard.
+  ///   - event: It starts a new piece if the piece has ended or already has an event with this or a higher number.
   ///   - logged: The event's time in a match's log, on which the bar depends instead of network delay.
   /// - Returns: A cut and the whole bar. If the event ends the piece, `advance` returns the closing bars later.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
@@ -130,7 +124,7 @@ extension Conductor {
     agenda.pendingTonic = nil
   }
 
-  /// Adds a person's thinking time to the piece's thinking times (`tempo`), and counts a very short time as hurry.
+  /// Adds a person's thinking time to the piece's thinking times, and counts a very short time as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
     if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.add(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
@@ -138,23 +132,21 @@ extension Conductor {
     piece.tempo.last = (stroke.moment, stroke.logged ?? stroke.moment)
   }
 
-  /// Adds the event to the piece, and finds the signs (musical answers) for its facts, such as a threat.
+  /// Adds the event to the piece, and finds the signs for its facts.
   private mutating func takeEvent(_ stroke: inout Stroke) {
     var event = stroke.event
     stroke.stood = event.stood ?? -piece.standing
     event.number = stroke.number
     piece.events.append(event)
     (piece.number, piece.marks, piece.standing) = (stroke.number, event.marks, event.standing)
-    // In free play each sentence (group of events) counts its bars from 1, and the bars with a number in `drone.bars` strike the low
-    // tonic.
+    // In free play each sentence counts its bars from 1, so that the low tonic is struck in its bars `drone.bars`.
     if event.isFree, piece.events.dropLast().last?.sentence != event.sentence { piece.barNumber = 0 }
     piece.barNumber += 1
     let known = event.facts.union(stroke.isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
     stroke.signs = rules.signs.filter { $0.applies(to: known) }
   }
 
-  /// The plan of the event's bar. Later steps add a sign (musical answer to a fact) left over from an earlier bar, and the pair of a
-  /// removed mark.
+  /// The plan of the event's bar. Later steps add a sign left over from an earlier bar, and the pair of a removed mark.
   private func plan(_ stroke: Stroke) -> BarPlan {
     let (event, sign) = (stroke.event, stroke.signs.first ?? rules.calm)
     let size = barSize(of: event, number: stroke.number, sinceLongNote: stroke.sinceLongNote)
@@ -168,24 +160,21 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic. It does if the event starts a new piece, or comes before the low tonic that the piece's start
-  /// scheduled; if its bar's number is in `drone.bars`; and, in a long piece, if the root returns to the tonic.
+  /// Whether the event strikes the low tonic: at the start of a piece, in the bars `drone.bars`, and if the root returns to the tonic.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
     return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
   }
 
-  /// The velocity of M in per cent of the usual velocity, and the velocity of T in per cent of M's. Hurried events in a row get softer and
-  /// softer.
+  /// The velocity of M in per cent of the usual, and of T in per cent of M's. Hurried events in a row get softer and softer.
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }
     return (loudness * (100 - law.hurryFade * min(piece.tempo.hurried, law.hurryMost)) / 100, law.hurryT)
   }
 
-  /// Gives a removed mark its own pair, in which T is alone: the second pair, or the third if a sign (the musical answer to a fact) needs
-  /// the second.
+  /// Gives a removed mark its own pair, in which T is alone: the second pair, or the third if a sign needs the second.
   private func soundRemovedMark(_ degree: Int, _ plan: inout BarPlan) {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
     plan.removed = (slot, degree + rules.lowest)
@@ -195,7 +184,6 @@ extension Conductor {
     plan.count = slot + 2
   }
 
-  /// The melody problem of the event's bar.
   private func problem(_ stroke: Stroke, _ plan: inout BarPlan) -> MelodyProblem {
     let (event, sign) = (stroke.event, plan.sign)
     var problem = problem(plan, start: event.degree)
@@ -209,8 +197,7 @@ extension Conductor {
     return problem
   }
 
-  /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, raises the
-  /// pedal half way at every `hurryPedal`th hurried move; at other moves leaves the bar's pedal as it is.
+  /// Releases the pedal shortly at the start of a new piece, and half way at every `hurryPedal`th hurried move.
   private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
     let isHalf = piece.tempo.hurried > 0 && piece.tempo.hurried % max(rules.gestures.hurryPedal, 1) == 0
     guard stroke.startsOver || isHalf else { return bar }
@@ -222,8 +209,7 @@ extension Conductor {
       }
   }
 
-  /// Schedules the music after the event's bar. At the bar's long note, moves the bed (the drone's sustained tone) to the root that the
-  /// next event is expected to have.
+  /// Schedules the music after the event's bar. At its long note the bed moves to the root that the next event is expected to have.
   private mutating func scheduleNext(after written: WrittenBar, _ event: Event, at moment: Tick) -> [ScoreEvent] {
     if let end = event.end {
       close(end, facts: [], from: written.end)
@@ -241,17 +227,11 @@ extension Conductor {
     return events
   }
 
-  /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note. The usual number of pairs
-  /// comes from `rules.bars`, in a long piece from `sentences.pairs`.
+  /// The number of pairs of an event's bar, and the seconds of a short note.
   ///
-  /// - At an end, or if the music chooses the time of both voices' replies: the usual number.
-  /// - If the music chooses only the time of the other voice's reply: the usual number, with as many short pairs as `answered` permits.
-  /// - If a person replies: the usual number or, if the time is too short, as many of the quickest short notes as fit.
-  ///
-  /// Unless the music chooses the time of both replies, short notes are so quick that the long note starts in time: at most `apart` seconds
-  /// after the last long note that was heard (`sinceLongNote` before this event), and within `reach` per cent of the expected thinking time
-  /// (the piece's median) unless the event ends the piece. Only a single short note, or two that a bar needs in any case (`isCrowded`), are
-  /// quicker than `quickest`. If that is not quick enough, the long note starts later.
+  /// The usual number comes from `rules.bars`, in a long piece from `sentences.pairs`. A bar has fewer pairs if a person replies and the
+  /// time is too short for them. Unless the music chooses the time of both voices' replies, short notes are so quick that the long note
+  /// starts within `reach` per cent of the expected thinking time, and at most `apart` seconds after the last long note that was heard.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
@@ -267,16 +247,15 @@ extension Conductor {
       isAnswered
       ? min(max(usualShorts, law.answered.lowerBound), law.answered.upperBound) : max(min(usualShorts, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
-    // Writes at least two short notes if a mark is removed (the mark needs a pair of its own) or a long piece has passed its first,
-    // shortest bars. If time is short, these notes are as quick as grace notes (0.4 of `quickest`).
+    // A removed mark needs a pair of its own, and a long piece needs two short notes after its first bars. If time is short, these notes
+    // are as quick as grace notes.
     let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && usualShorts > 1)
     if event.removedDegree != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars, and the change's number in
-  /// `sentences.changes`, from 1; `nil` for later bars, and once the piece ends.
+  /// The change that the last closed sentence makes to the next `sentences.lasting` bars, and its number in `sentences.changes`, from 1.
   var change: (number: Int, rule: ScoreRules.Sentences.Change)? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }
@@ -289,8 +268,7 @@ extension Conductor {
 
   // MARK: Matches
 
-  /// Corrects the time of the last event, which sounded before its logged time was known: if the time changes the bar, composes the
-  /// rest of the bar again.
+  /// Composes the rest of the last bar again if its event's logged time, which was unknown when the event sounded, changes the bar.
   public mutating func correctTime(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
     let shown = self
     guard piece.isMatch, let event = piece.events.last, let before = undoStack.popLast() else { return [] }
@@ -308,9 +286,7 @@ extension Conductor {
 
   // MARK: Ends
 
-  /// Ends the piece without an event: the arch (the closing bars) starts at once. Has no effect on a piece that has ended.
-  ///
-  /// - Parameter end: The kind of end; `nil` if the piece is given up, which only cuts the music and releases the pedal.
+  /// Ends the piece without an event: the arch starts at once. `nil` gives the piece up, which only cuts the music and releases the pedal.
   public mutating func end(_ end: End?, at moment: Tick) -> [ScoreEvent] {
     guard !piece.isOver else { return [] }
     book.cut(at: moment)
@@ -336,28 +312,24 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // `form` is the index of the contour in `draws`. A draw does not repeat the form of the session's last draw. A network match may
-      // repeat it, because its listeners must all hear the same and had different draws before.
+      // A draw does not repeat the form of the session's last draw. A network match may: its listeners had different draws before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]
     }
     var closing = Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts)
     closing.motto = piece.motto(end.winner)
-    // The last closing bar is on the tonic.
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // The motto (a voice's first three degrees) of each sentence has a bar of its own on the root of the sentence; only the last
-      // motto's bar is on the tonic instead.
+      // The motto of each sentence has a bar of its own on the root of the sentence; only the last motto's bar is on the tonic.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // The motto seldom ends on the tonic, so the coda follows it: a long note on the tonic. If T plays the last closing bar alone, the
-      // coda comes before this bar.
+      // The motto seldom ends on the tonic, so the coda follows it: a long note on the tonic.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)
@@ -366,11 +338,9 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The root of the first event of a sentence (a group of events).
   private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
 
-  /// Closes a sentence (a group of events) with a half arch (a few closing bars). Its last notes are the motto of the event's voice: the
-  /// degrees of the voice's first three events in this sentence.
+  /// Closes a sentence with a half arch, whose last notes are the motto of the event's voice.
   private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
     var ending = ScoreRules.Ending()
     (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)
@@ -387,9 +357,8 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the closing bars. If the music chooses the time of both voices' replies, `rules.bars` gives the numbers.
-  /// Otherwise the first closing bar is about as long as the longest bar before the piece's last one. Each further bar is a pair shorter,
-  /// except the last, which has `rules.bars.last` pairs.
+  /// The numbers of pairs in the closing bars. If a person plays, the first is about as long as the longest bar before the piece's last
+  /// one.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
@@ -410,8 +379,7 @@ private struct Stroke {
   let number: Int
   /// Whether the event starts a new piece.
   let startsOver: Bool
-  /// The time since the last event. In a match it comes from the log, in whole slots of 0.25 s, so that it is equal for all
-  /// listeners.
+  /// The time since the last event; in a match by the log, in whole slots of 0.25 s, so that it is equal for all listeners.
   let gap: Tick?
   /// The long note of the last bar, if the cut by this event kept the note from being heard.
   var cutNote: Note?

@@ -1,7 +1,6 @@
 import ScoreModel
 
-/// Handles undo, refusal, preview, connection and clock. The times passed to `preview`, `refuse` and `clock` may lie before the time of
-/// the previous call.
+/// Handles undo, refusal, preview, connection and clock. The time of a preview, refusal or clock may lie before that of the previous call.
 extension Conductor {
   /// Takes the last event back: its bar sounds backwards and softly. Several undos at the same moment form one bar.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {
@@ -9,8 +8,7 @@ extension Conductor {
     let number = piece.number
     let bed = piece.bed
     before.restore(&piece, &novelty)
-    // The undo has restored an earlier bed (the drone's sustained tone), but the later bed still sounds: keep it in `piece` for now, so
-    // that `moveBed` below glides from it to the restored bed.
+    // The later bed still sounds: keep it in `piece` for now, so that `moveBed` below glides from it to the restored bed.
     let restored = piece.bed
     piece.bed = bed
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
@@ -44,15 +42,14 @@ extension Conductor {
     ]
   }
 
-  /// Handles a lost or restored connection. While it is lost, T is written but silent; after it is restored, T sounds from the next bar
-  /// on.
+  /// Handles a lost or restored connection. While the connection is lost, T is written but silent.
   public mutating func connection(lost: Bool, at moment: Tick) -> [ScoreEvent] {
     let isNews = lost && !connectionLost
     connectionLost = lost
     return isNews ? book.withoutT(from: moment) : []
   }
 
-  /// Starts or stops the pulse that the bed (the drone's sustained tone) has while a player's clock is low.
+  /// Starts or stops the pulse that the bed has while a player's clock is low.
   public mutating func clock(low: Bool, at moment: Tick) -> [ScoreEvent] {
     if low {
       if agenda.pulse == nil { agenda.pulse = moment }

@@ -3,7 +3,6 @@ import ScoreModel
 
 /// Scheduled music: opening, phrases, closing bars, echoes, drone.
 extension Conductor {
-  /// Composes the next step of `agenda.course` (a bar of the opening, an arch, a phrase or an echo), due at `moment`.
   mutating func performNextStep(at moment: Tick) -> [ScoreEvent] {
     agenda.next = nil
     switch agenda.course {
@@ -39,8 +38,7 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// Schedules a phrase if a person plays the next event and at least two more pairs are allowed: the phrases after a bar may have
-  /// `phrases.growth` pairs for each event of the piece. Otherwise schedules echoes.
+  /// Schedules a phrase if a person plays the next event and `phrases.growth` allows at least two more pairs; otherwise echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
@@ -50,18 +48,14 @@ extension Conductor {
     agenda.next = end + .seconds(rules.phrases.after)
   }
 
-  /// Composes a phrase that answers the previous bar: by the other voice, starting a step above or below that bar's long note, with a
-  /// contour for the opposite of the last event's standing. T has the position relative to M that the last event's sign (its row of
-  /// `signs`) sets.
-  ///
-  /// The phrase does not depend on melodies heard before in the session, so all listeners of a match hear the same phrase, and records need
-  /// not store the number of a candidate.
+  /// Composes a phrase that answers the previous bar and starts a step above or below its long note. The phrase does not depend on melodies
+  /// heard before, so all listeners of a match hear the same phrase, and a record need not store a candidate's number.
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
     guard left >= 2 else {
-      // The phrase has too few pairs left, because the rules changed after it was scheduled: echoes follow instead.
+      // The rules changed after the phrase was scheduled: echoes follow instead.
       agenda.wait(from: moment, rules)
       return []
     }
@@ -104,7 +98,7 @@ extension Conductor {
     return events
   }
 
-  /// Fades out: silences the bed (the drone's sustained tone) and releases the pedal, within the 8 s of `OfflineRenderer.tail`.
+  /// Fades out: silences the bed and releases the pedal, within the 8 s of `OfflineRenderer.tail`.
   public func fade(at end: Tick) -> [ScoreEvent] {
     [
       bed(at: end, level: 0, seconds: 6, generation: book.generation),
@@ -118,7 +112,7 @@ extension Conductor {
     let isLast = closing.step == closing.sizes.count - 1
     let codaStep = closing.coda ?? .max
     let isCoda = closing.step == codaStep
-    // The coda (a long note on the tonic after the motto) does not count as a step for the tempo and the loudness of the closing bars.
+    // The coda does not count as a step for the tempo and the loudness of the closing bars.
     let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
     let step = max(closing.step - (closing.step < codaStep ? 0 : 1), 0)
     let count = closing.sizes[closing.step]
@@ -130,7 +124,6 @@ extension Conductor {
     let last = piece.events.last?.voice ?? .second
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
 
-    // With each closing bar a short note gets longer by `augment` per cent of the first closing bar's short note.
     let slower = 1 + Double(ending.augment * step) / 100
     let isHalf = closing.sentence != nil
     var plan = BarPlan(
@@ -144,8 +137,7 @@ extension Conductor {
     plan.hasM = !(isLast && ending.endsWithTAlone)
     if isHalf { plan.rhythm = rhythm(of: closing) }
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
-    // The coda (a long note on the tonic after the motto) strikes the low tonic; without a coda the last bar does. In the coda T plays the
-    // third of the triad below M's tonic.
+    // The coda strikes the low tonic; without a coda the last bar does. In the coda T plays the third of the triad below M's tonic.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
     if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
@@ -164,8 +156,8 @@ extension Conductor {
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
     if !isHalf { events += moveBed(to: plan.root, at: moment) }
     if isLast, !isHalf {
-      // The string of a held key sounds on after the pedal is up. Rendered music raises the pedal from 2 to 5 seconds after the last bar
-      // (`fade(at:)`), so the bass notes of this bar are released at most 3 seconds after it, even if `drone.seconds` is longer.
+      // A held key sounds on after the pedal is up. The fade-out raises the pedal 2–5 seconds after this bar, so the bass notes are
+      // released at most 3 seconds after it, even if `drone.seconds` is longer.
       for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
         let most = Int32(clamping: (written.end + .seconds(3) - events[index].frame).rawValue)
         events[index].duration = min(events[index].duration, most)
@@ -187,8 +179,7 @@ extension Conductor {
     return events
   }
 
-  /// The rhythm of a bar that closes a sentence (a group of events). If the bar quotes the motto between its first and its long
-  /// pair, M must play there, so a rhythm in which M rests becomes `longShort`.
+  /// The rhythm of a bar of a half arch: `longShort` instead of a rhythm in which M rests, if M must play the motto there.
   private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
     let rhythms = rules.sentences.rhythms
     guard !rhythms.isEmpty else { return .even }
@@ -196,8 +187,7 @@ extension Conductor {
     return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
-  /// Writes the coda: a long note on the tonic that is nearest to the motto's last note. The coda depends on the motto alone, so there
-  /// are no candidates whose number a record would have to store.
+  /// Writes the coda: a long note on the tonic nearest to the motto's last note. It has no candidates, so a record need not store a number.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {
@@ -208,8 +198,7 @@ extension Conductor {
     return write(plan, search.solve(), of: search, at: moment, SplitMix64(seed: pieceSeed, index: 0xC0DA))
   }
 
-  /// The earlier bar that a closing bar recalls: the first closing bar recalls the last bar but one of the piece or sentence, the next
-  /// closing bar the bar before, and so on.
+  /// The earlier bar that a closing bar recalls: the first recalls the last bar but one, the second the bar before, and so on.
   private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
@@ -217,8 +206,7 @@ extension Conductor {
     return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
-  /// Makes the melody quote the motto (a voice's first three degrees) in the last notes before the coda. The other notes recall the
-  /// degrees of an earlier bar backwards, spread over the pairs.
+  /// Makes the melody quote the motto in the last notes before the coda. The other notes recall an earlier bar backwards.
   private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
     let motto = closing.motto
     for slot in 0..<problem.count {
@@ -239,17 +227,14 @@ extension Conductor {
 
   // MARK: Waiting
 
-  /// Repeats the end of an earlier bar, softer, every second time `echoes.octaves` octaves higher. When the wait for an event has lasted
-  /// `echoes.thin` seconds, echoes are shorter and softer; from `echoes.sparse` seconds on there are none, and `strikeWaiting` recalls
-  /// events instead.
+  /// Repeats the end of an earlier bar, softer, every second time `echoes.octaves` octaves higher.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     agenda.course = .waiting(echoes: number + 1)
     let law = rules.echoes
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Echoes only bars of the running piece and its opening: the piece's record must suffice to reproduce the echoes, and a record has no
-    // bars of earlier pieces.
+    // A record must suffice to reproduce the echoes, so only bars of the running piece and its opening are echoed.
     let isFree = piece.events.last?.isFree == true
     let heard =
       isFree
@@ -275,7 +260,7 @@ extension Conductor {
     return events(of: written)
   }
 
-  /// For each sentence of free play, a bar of the first pairs of all its events. Each pair ends at the latest when the next begins.
+  /// For each sentence of free play, a bar of the first pairs of all its events.
   private var playedSentences: [Bar] {
     var sentences: [(number: Int?, bar: Bar)] = []
     for bar in eventBars {
@@ -296,8 +281,8 @@ extension Conductor {
     return sentences.map { $0.bar }
   }
 
-  /// Strikes the low tonic while a player thinks, but not during closing bars. When the wait has lasted `echoes.sparse` seconds, each
-  /// stroke also recalls an event; from then on the strokes get softer, and the time between them grows up to twice `drone.every`.
+  /// Strikes the low tonic while a player thinks. From `echoes.sparse` seconds on, each stroke also recalls an event, and strokes get
+  /// softer.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
@@ -310,8 +295,7 @@ extension Conductor {
       + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// Recalls the first event that was not recalled before: plays the first and the long note of its bar, for every second event
-  /// `echoes.octaves` octaves higher.
+  /// Recalls the first event that was not recalled before: plays the first and the long note of its bar.
   private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

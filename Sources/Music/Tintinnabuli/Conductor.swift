@@ -1,13 +1,8 @@
 import Base
 import ScoreModel
 
-/// Composes events as they arrive: turns a game's events into score events in score time.
-///
-/// A conductor plays a session of consecutive pieces. Call `begin`, `compose`, `undo` and `end` with non-decreasing times, and
-/// `advance` for scheduled music. Each call returns events to post to a synthesizer.
-///
-/// - Important: Not real-time safe, since it allocates: do not run it on the audio thread. Deterministic: the same rules, seed,
-///   events and times give the same result on every machine.
+/// Composes events as they arrive. Call `begin`, `compose`, `undo` and `end` with non-decreasing times, and `advance` for scheduled music.
+/// Not real-time safe, since it allocates. Deterministic: the same rules, seed, events and times give the same result on every machine.
 public struct Conductor: Sendable {
   /// When an opponent that has chosen its move may reply.
   public enum Reply: String, Sendable, Hashable, CaseIterable {
@@ -29,8 +24,7 @@ public struct Conductor: Sendable {
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// The timing of an opponent's replies.
   public var reply = Reply.musical
-  /// The voices for whose replies the music chooses the times (see `replySlot`): those of computers that move in time with the music. Set
-  /// before a piece begins.
+  /// The voices, usually computers', for whose replies the music chooses the times (see `replySlot`). Set before a piece begins.
   public var autoReplyVoices: Set<Voice> = [.first, .second]
   /// The players' names. The rules choose a voice's colour (`ScoreRules.Colour`) by the player's name.
   public var names: [Voice: String] = [:]
@@ -45,36 +39,29 @@ public struct Conductor: Sendable {
   /// How far ahead `advance(to:)` returns events, so that the music continues if the caller stalls.
   public static let lookahead = Tick.milliseconds(1_500)
 
-  // The following properties are internal, because extensions in other files use them.
   var series: Series
   var novelty = Novelty()
   var book = ScoreBook()
   var agenda = Agenda()
   var piece = Piece()
-  /// Snapshots before each event of the piece, for undo, and to compose the last event again once its logged time is known.
+  /// Snapshots before each event of the piece, for `undo` and `correctTime`.
   var undoStack: [Snapshot] = []
 
-  /// Makes the conductor of a session.
-  ///
-  /// - Parameters:
-  ///   - seed: The seed of the session's first piece; later seeds are derived from it.
-  ///   - home: The rules, on the file's own tonic.
-  ///   - station: The position in the cycle of tonics at which a resumed session continues.
+  /// Makes the conductor of a session. The seeds of later pieces are derived from `seed`; a resumed session continues at `station`.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
     (series, self.home, self.station) = (Series(seed: seed), home, station)
     rules = home.at(station)
     tunePiece()
   }
 
-  /// Lets the next piece start like a later piece of a session: with pedal and low tonic, without an opening phrase. As the session's first
-  /// piece, it still has the session's own seed.
+  /// Lets the next piece start like a later piece of a session: with pedal and low tonic, without an opening phrase.
   public mutating func joinSession() {
     series.join()
   }
 
   // MARK: What was composed
 
-  /// All bars of the session as composed, with the pairs that a cut silenced; for pictures, explanations and export.
+  /// All bars of the session as composed, with the pairs that a cut silenced.
   public var bars: [Bar] { book.bars }
   /// The reasons for each note of M by bar index; kept only with `explains`.
   public var reasons: [Int: [NoteReason]] { book.reasons }
@@ -84,7 +71,7 @@ public struct Conductor: Sendable {
   public var choices: [[Int]] { piece.choices.taken }
   /// Whether the running piece has ended.
   public var isOver: Bool { piece.isOver }
-  /// Whether the arch (the closing bars) at the end of the piece plays.
+  /// Whether the arch at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
   /// Makes the piece use the candidate melodies whose numbers a record gives for its bars. Each other bar gets the cheapest candidate.
@@ -95,9 +82,7 @@ public struct Conductor: Sendable {
   /// The time from which `advance` returns further events; `nil` if nothing is scheduled.
   public var due: Tick? { agenda.due.map { $0 - Self.lookahead } }
 
-  /// Composes scheduled music (opening, phrases, closing bars, echoes, drone).
-  ///
-  /// - Parameter moment: The current time. Returns events up to `lookahead` beyond it.
+  /// Composes scheduled music (opening, phrases, closing bars, echoes, drone) up to `lookahead` beyond `moment`, the current time.
   public mutating func advance(to moment: Tick) -> [ScoreEvent] {
     let horizon = moment + Self.lookahead
     var events: [ScoreEvent] = []
@@ -113,16 +98,14 @@ public struct Conductor: Sendable {
     return events.inOrder
   }
 
-  /// The first slot for an opponent's reply: at or after `ready`, and at least `gestures.reply` slots after the start of the long note.
-  /// Between two computers this number of slots is drawn from `gestures.breath` instead, so that the long note is heard.
-  ///
-  /// Slots are a short note apart, from the start of the long note on through the silence after it.
+  /// The first slot for an opponent's reply at or after `ready`, and at least `gestures.reply` slots after the start of the long note.
+  /// Between two computers the number of slots is drawn from `gestures.breath`, so that the long note is heard.
   public func replySlot(ready: Tick) -> Tick {
     guard reply == .musical, let slots = agenda.slots, !piece.isOver else { return ready }
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    // If a half arch plays after a sentence (a group of events), the reply waits for the end of the half arch.
+    // The reply waits for the end of a half arch.
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
@@ -140,8 +123,8 @@ public struct Conductor: Sendable {
   /// The current length of a short note in seconds.
   var short: Double { rules.bars.short / pace }
 
-  /// The loudness of a bar in per cent, within `performance.dynamics`: the quiet end if the progress `form` of the piece is 0, and louder
-  /// with progress. The piece's seed decides whether 70, 80, 90 or 100 % of the range are used.
+  /// The loudness of a bar in per cent, within `performance.dynamics`: it grows with the progress `form` of the piece. The seed decides how
+  /// much of the range is used.
   func loudness(at form: Double) -> Int {
     let dynamics = rules.performance.dynamics
     let share = form * Double(70 + 10 * (pieceSeed % 4)) / 100
@@ -153,13 +136,11 @@ public struct Conductor: Sendable {
     return rules.colours.first { $0.name == name }
   }
 
-  /// The score events of the current bar `written`; `silencesT` omits T (by default while the connection is lost).
   func events(of written: WrittenBar, silencesT: Bool? = nil) -> [ScoreEvent] {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
   }
 
-  /// The event that moves the bed (the drone's sustained tone) to the tones of `piece.bed` and to a level (default: `drone.level`) within
-  /// `seconds`.
+  /// The event that moves the bed to the tones of `piece.bed` and to a level (default: `drone.level`) within `seconds`.
   func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
     guard piece.bed != Bed() else { return event }
@@ -175,8 +156,7 @@ public struct Conductor: Sendable {
     return event
   }
 
-  /// Moves the bed (the drone's sustained tone) to a root, with the tones above it that the last closed sentence's change sets. Returns no
-  /// event if the bed is there already.
+  /// Moves the bed to a root, with the tones that the last closed sentence's change sets. Returns no event if the bed is there already.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
     moveBed(to: Bed(root: root, tones: change?.rule.bed ?? []), at: moment)
   }
@@ -187,7 +167,6 @@ public struct Conductor: Sendable {
     return [bed(at: moment, seconds: rules.sentences.bed, generation: book.generation)]
   }
 
-  /// The event that cuts the current bar.
   func cut(at moment: Tick) -> ScoreEvent { ScoreEvent(frame: moment, generation: book.generation, kind: .cut) }
 
   func tonic(at moment: Tick, generation: UInt32, share: Int = 100) -> [ScoreEvent] {
@@ -209,7 +188,6 @@ extension [ScoreEvent] {
 }
 
 extension ScoreEvent {
-  /// An event that moves the pedal.
   static func pedal(at frame: Tick, to amount: Int, seconds: Double, generation: UInt32 = 0) -> ScoreEvent {
     ScoreEvent(
       frame: frame, generation: generation, kind: .pedal, amount: UInt8(clamping: amount),

@@ -1,20 +1,17 @@
 import Base
 import ScoreModel
 
-/// Counts how often each bar of a piece was echoed. Echoes of the same bar have separate counts if they differ in the number of pairs or in
-/// octave. Also remembers which bars were recalled at a stroke of the low tonic.
+/// Counts how often each bar was echoed, by number of pairs and octave, and marks bars recalled at a stroke of the low tonic.
 struct EchoMemory: Sendable {
   private var told: [Int: Int] = [:]
 
-  /// An echo to play: the bar, the pairs of the bar to repeat, and the octaves by which these pairs move.
   struct Choice {
     var source: Bar
     var pairs: [Pair]
     var octaves: Int
   }
 
-  /// Chooses a heard bar to echo, at random; `nil` if none is left. Each bar is echoed at most twice with the same pairs in the same
-  /// octave. A bar with one pair is echoed only if no longer bar is left in any octave.
+  /// Chooses a heard bar to echo, at random; `nil` if none is left. Each bar is echoed at most twice with the same pairs and octave.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter
@@ -40,7 +37,7 @@ struct EchoMemory: Sendable {
     return Choice(source: source, pairs: writer.ending(of: source, most), octaves: octaves)
   }
 
-  /// Finds the first of `bars` that was not recalled at a stroke of the low tonic yet, marks it as recalled and returns its index.
+  /// The index of the first bar that was not recalled at a stroke of the low tonic yet; marks the bar as recalled.
   mutating func tellNext(of bars: [Bar]) -> Int? {
     guard let number = bars.firstIndex(where: { told[$0.index * 256] == nil }) else { return nil }
     told[bars[number].index * 256] = 1
@@ -56,7 +53,7 @@ struct EchoWriter {
 
   /// The last pairs of a bar. T rests, except in the last pair and in pairs without M.
   func ending(of bar: Bar, _ count: Int) -> [Pair] {
-    // Leaves out pairs with low notes only, which an echo does not repeat.
+    // An echo does not repeat pairs with low notes only.
     var pairs = Array(bar.sounding.filter { $0.m ?? $0.t != nil }.suffix(count))
     for index in pairs.indices.dropLast() where pairs[index].m != nil { pairs[index].t = nil }
     return pairs
@@ -73,14 +70,13 @@ struct EchoWriter {
     return [first, last]
   }
 
-  /// The octaves by which to move pairs: `octaves` or, if a note would exceed `echoes.ceiling`, the first of 0, −1 and −2 with which none
-  /// does.
+  /// The octaves by which to move pairs: `octaves`, or fewer if a note would exceed `echoes.ceiling`.
   func shift(of pairs: [Pair], _ octaves: Int) -> Int {
     let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2
   }
 
-  /// An echo of a bar that repeats the given pairs of the bar at `share` per cent of their velocity.
+  /// Repeats the given pairs of a bar at `share` per cent of their velocity.
   func echo(_ source: Bar, _ pairs: [Pair], octaves: Int, share: Int, index: Int, at moment: Tick) -> WrittenBar {
     let long = Tick.seconds(short * Double(rules.bars.long))
     let begin = pairs.first?.onset ?? .zero

@@ -6,7 +6,7 @@ public struct Event: Sendable, Hashable {
   public var voice: Voice
   /// The event's degree in the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
   public var degree: Int
-  /// The facts (such as a threat) that hold for the event, in the words that the rule file declares.
+  /// The facts that hold for the event, in the words that the rule file declares.
   public var facts: Set<Fact>
   /// The voice's standing after the event: −1 lost, 0 even, 1 won.
   public var standing: Double
@@ -14,13 +14,11 @@ public struct Event: Sendable, Hashable {
   public var stood: Double?
   /// The expected seconds until the next event; `nil` to use the median of the piece's thinking times.
   public var pace: Double?
-  /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. If the number is not above the last event's number,
-  /// the event begins a new piece.
+  /// The event's number in its piece, from 1; `nil` for the next number. A number not above the last event's begins a new piece.
   public var number: Int?
   /// The degrees that each voice has marked after the event; melodies visit these degrees.
   public var marks: Marks
-  /// The degrees of a line that the event completes, without the event's own degree. A sign (a row of the rule file) can make the melody
-  /// visit them.
+  /// The degrees of a line that the event completes, without the event's own degree. A sign can make the melody visit them.
   public var line: [Int]
   /// The end of the piece, if this event ends it.
   public var end: End?
@@ -31,23 +29,22 @@ public struct Event: Sendable, Hashable {
   public var phase: Double?
   /// The root of the bar's triad as a degree from the tonic. A root seven degrees higher also moves the register up by an octave.
   public var root = 0
-  /// The root of the next event as far as known; the bed (the drone's sustained tone) moves there during the bar.
+  /// The root of the next event as far as known; the bed moves there during the bar.
   public var nextRoot = 0
-  /// The number of the event's sentence (a group of events). In each sentence a voice has a motto: the degrees of its first three events.
+  /// The number of the event's sentence. In each sentence a voice has a motto: the degrees of its first three events.
   public var sentence: Int?
-  /// Whether the event ends its sentence, and a half arch (a few closing bars) follows.
+  /// Whether the event ends its sentence with a half arch.
   public var closes = false
-  /// Whether the event ends its sentence without a half arch; the next bars change as after a half arch (`sentences.changes`).
+  /// Whether the event ends its sentence without a half arch; `sentences.changes` apply as after a half arch.
   public var endsSentence = false
   /// The degree of a mark that the event removes: T alone answers with two falling notes.
   public var removedDegree: Int?
   /// The number of an earlier event that led to the same position; the bar quotes the melody of that event.
   public var returns: Int?
-  /// Whether the event belongs to free play, in which no event is taken back. Echoes of free play repeat the first pairs of all events of a
-  /// sentence, which are the touched cells. The first echo comes `phrases.after` seconds after the last bar.
+  /// Whether the event belongs to free play, where no event is taken back and echoes repeat the first pairs of a sentence's events.
   public var isFree = false
 
-  /// Makes an event; see the properties for units and ranges.
+  /// Makes an event.
   public init(
     voice: Voice, degree: Int, facts: Set<Fact> = [], standing: Double = 0, stood: Double? = nil, pace: Double? = nil,
     number: Int? = nil, marks: Marks = Marks(), line: [Int] = [], end: End? = nil
@@ -74,11 +71,9 @@ public struct Marks: Sendable, Hashable {
 public struct End: Sendable, Hashable {
   /// The kinds of end for which the rule file has an ending (rules for the closing bars).
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A voice has won the piece.
     case win
     /// A voice has won against the only local player.
     case loss
-    /// No voice has won.
     case draw
   }
 
@@ -86,10 +81,10 @@ public struct End: Sendable, Hashable {
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?
-  /// The sentences (groups of events) from which the arch quotes the winner's mottos; if empty, it quotes the motto of the whole piece.
+  /// The sentences from which the arch quotes the winner's mottos; if empty, it quotes the motto of the whole piece.
   public var sentences: [Int] = []
 
-  /// Makes the end of a piece; the arch quotes the winner's motto (first three degrees) of the whole piece.
+  /// Makes the end of a piece.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }
 
   /// The facts (a win, a loss or a draw) of an event that ends its piece this way.

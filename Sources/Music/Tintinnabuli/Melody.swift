@@ -1,11 +1,8 @@
 import Base
 import ScoreModel
 
-/// The melody problem of a bar: a path of `count` notes through the scale, weighed by named rules.
-///
-/// Degrees are those of the melody as composed; `BarWriter` adds the octaves of the bar's voice (`Manner.octaves`).
+/// The melody problem of a bar: a path of `count` notes through the scale, weighed by named rules. `BarWriter` adds the voice's octaves.
 struct MelodyProblem {
-  /// The number of notes of the melody.
   var count: Int
   /// Degrees fixed before the search, by slot (the index of a note in the melody).
   var fixed: [Int: Int]
@@ -27,10 +24,8 @@ struct MelodyProblem {
   var recalls: [Int: Int] = [:]
 }
 
-/// A melody that solves a `MelodyProblem`, and its cost. Part of the cost is random and different for each candidate (each of the
-/// numbered solutions from which a bar's melody is chosen).
+/// A melody and its cost, part of which is random and different for each candidate.
 struct MelodyLine {
-  /// The degrees of the melody's notes in order.
   var degrees: [Int]
   var cost: Int
 }
@@ -39,17 +34,15 @@ struct MelodyLine {
 public struct NoteReason: Sendable {
   /// The melody rules that applied to the note with their costs, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The cheapest melody with another note at this place: that note, and the cost by which this melody exceeds the chosen one; `nil` if
-  /// there is no such melody.
+  /// The cheapest melody with another note in this place: that note, and the melody's additional cost; `nil` if there is none.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.
   static let silent = NoteReason(costs: [], runnerUp: nil)
 }
 
-/// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar; a slot is the index of a note.
-///
-/// O(count × degrees × widest × 8 kinds of preceding moves) a candidate; costs common to all candidates are computed once.
+/// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar; a slot is the index of a note. O(count × degrees ×
+/// widest × 8 kinds of preceding moves) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
   /// The kinds of preceding moves that affect the cost of the next move: no move, or a number of degrees (±3 stands for any leap).
   private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
@@ -71,12 +64,11 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// The chosen candidate's random cost by index of the note and degree. The next property has the degrees that this candidate should
-  /// visit, by index of the note.
+  /// The chosen candidate's random costs by note and degree, and the degrees that this candidate should visit, by note.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
-  /// Prepares a problem. The functions below return melodies of the candidate that was chosen last.
+  /// Prepares a problem. Call `choose` before any other function.
   init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64) {
     (self.rules, self.scale, self.problem, self.seed) = (rules, scale, problem, seed)
     func degree(_ pitch: Pitch) -> Int { scale.degree(atOrAbove: pitch.midi) }
@@ -86,7 +78,6 @@ struct MelodySearch {
     prices = prices(widest: rules.widest)
   }
 
-  /// Chooses a candidate by its number.
   mutating func choose(_ candidate: Int) {
     var generator = SplitMix64(seed: seed, index: UInt64(truncatingIfNeeded: candidate))
     taste = (0..<problem.count * size).map { _ in generator.below(max(rules[.chance], 0) + 1) }
@@ -94,8 +85,7 @@ struct MelodySearch {
     if recalls.isEmpty { planRecalls(&generator) }
   }
 
-  /// Plans degrees to visit, more of them in longer bars: degrees of the motto (the mover's first three events) in order, sometimes a
-  /// mark of the opponent.
+  /// Plans degrees to visit, more of them in longer bars: degrees of the motto in order, sometimes a mark of the opponent.
   private mutating func planRecalls(_ generator: inout SplitMix64) {
     let wanted = rules.recalls.count { problem.count >= $0 }
     let motto = problem.motto.isEmpty ? problem.own : problem.motto
@@ -128,7 +118,7 @@ struct MelodySearch {
     if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
   }
 
-  /// The costs that differ between candidates: for a degree other than the one that the candidate planned to visit here, and at random.
+  /// The costs that differ between candidates: for a degree other than the one planned here, and at random.
   private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
     visit(.chance, taste[slot * size + degree - low])
@@ -163,8 +153,7 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move of `move` degrees from the degree `from` to note `slot`: against the contour, by a tritone, or to a long note
-  /// other than by step.
+  /// The costs of a move to note `slot`: against the contour, by a tritone, or to a long note other than by step.
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {
@@ -271,7 +260,6 @@ struct MelodySearch {
     return degree..<degree + 1
   }
 
-  /// The reasons for each note of a melody.
   func reasons(for line: MelodyLine, octaves: Int) -> [NoteReason] {
     var way = 0
     return line.degrees.indices.map { slot in

@@ -1,17 +1,13 @@
 import ScoreModel
 
-/// The melodies heard in the session within the last half hour, to avoid repetitions.
-///
-/// Melodies are MIDI notes, so a melody in another key counts as new. Patterns of both voices are compared as composed, before the octaves
-/// of the voice (`Manner.octaves`) are added, so a pattern that the other voice has played does not count as new. A whole bar is a
-/// repetition if it equals an earlier bar as composed or as sounding.
+/// The melodies heard in the session within the last half hour, as MIDI notes, so that a melody in another key counts as new. Patterns are
+/// compared as composed, without the octaves of the voice; a whole bar as composed and as sounding.
 struct Novelty: Sendable {
-  /// The number of notes of a pattern; the patterns of a melody are compared with those heard before.
+  /// The number of notes of a pattern.
   static let length = 5
   /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)
-  /// Once this number of melodies is remembered, `insert` removes those older than `memory`. There are some, because even half an hour of
-  /// hasty play has fewer melodies.
+  /// From this number of melodies on, `insert` removes those older than `memory`; half an hour of hasty play has fewer.
   private static let most = 4_096
   private var patterns: [UInt64: Tick] = [:]
   private var lines: [[Int]: Tick] = [:]
@@ -21,13 +17,12 @@ struct Novelty: Sendable {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a melody of two notes or more equals a melody heard before, note for note. In a long piece (`root` is not `nil`) a melody of
-  /// two or three notes also needs the octave and the root of the melody heard before.
+  /// Whether a melody of two notes or more was heard before. In a long piece (`root` is not `nil`) two or three notes must also have the
+  /// same octave and root.
   func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
-  /// Remembers a melody, both as composed and as sounding in the octave of its voice.
   mutating func insert(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }

@@ -19,7 +19,6 @@ struct Piece: Sendable {
   var isOver = false
   /// The form of the closing bars of a drawn piece: an index in `ScoreRules.draws` from 1, or 0 if `draws` is empty.
   var draw: Int?
-  /// The current harmony of the bed (the drone's sustained tone).
   var bed = Bed()
   var tuning = Tuning()
   var barNumber = 0
@@ -27,7 +26,7 @@ struct Piece: Sendable {
   /// The number of the session's bars before the piece.
   var firstBar = 0
 
-  /// The motto of a voice: the degrees of its first three events in the piece, or in the given sentence (group of events).
+  /// The motto of a voice: the degrees of its first three events in the piece, or in the given sentence.
   func motto(_ voice: Voice?, in sentence: Int? = nil) -> [Int] {
     events.filter { $0.voice == voice && (sentence == nil || $0.sentence == sentence) }.prefix(3).map { $0.degree }
   }
@@ -37,28 +36,26 @@ struct Piece: Sendable {
   /// The number that the last event would have in a short piece with the same progress.
   var equivalentEventNumber: Int { events.last?.phase.map { 1 + Int(($0 * 7).rounded()) } ?? number }
 
-  /// The contour of an event's bar, by the standing of its voice.
   func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {
     let list = standing > 0.3 ? rules.ahead : standing < -0.3 ? rules.behind : rules.even
     return list.isEmpty ? .arch : list[(tuning.contourOffset + number) % list.count]
   }
 
-  /// The progress of the piece, 0…1. It is 1 once a voice has almost won; before that, it comes from the last event's `phase` or, without
-  /// a phase, from the number of events.
+  /// The progress of the piece, 0…1: 1 once a voice has almost won, else by the last event's `phase` or the number of events.
   var form: Double {
     if abs(standing) > 0.9 { return 1 }
     // A long piece has a middling phase most of the time: this curve makes such bars almost as loud as the last ones.
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 
-  /// The drama of the piece: 2 if a voice had almost won, else 1 if more than half of the events have facts such as a threat, else 0.
+  /// The drama of the piece: 2 if a voice had almost won, else 1 if more than half of the events have facts, else 0.
   var drama: Int {
     if events.contains(where: { abs($0.standing) > 0.9 && $0.end == nil }) { return 2 }
     return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0
   }
 }
 
-/// Two numbers that a piece draws at random from its seed when it begins. They make one piece differ from another.
+/// Two random numbers from the piece's seed that make one piece differ from another.
 struct Tuning: Sendable {
   /// The degrees by which the register of M differs from that of the rules.
   var drift = 0
@@ -73,13 +70,12 @@ struct Choices: Sendable {
   /// The numbers that a record prescribes.
   var replay: [[Int]] = []
 
-  /// Records the number of the candidate melody that was chosen for a bar after the event `number`.
   mutating func take(_ choice: Int, at number: Int) {
     while taken.count <= number { taken.append([]) }
     taken[number].append(choice)
   }
 
-  /// The number of the candidate melody that a record gives for the next bar after the event `number`; `nil` if the record gives none.
+  /// The number of the candidate that a record gives for the next bar after the event `number`; `nil` if the record gives none.
   func next(at number: Int) -> Int? {
     let count = number < taken.count ? taken[number].count : 0
     return number < replay.count && count < replay[number].count ? replay[number][count] : nil
@@ -88,13 +84,11 @@ struct Choices: Sendable {
 
 /// The seeds of a session's pieces, which are derived from the seed of the first.
 struct Series: Sendable {
-  /// The seed of the session's first piece.
   private let first: UInt64
   /// The seed of the running piece.
   var seed: UInt64
   /// The number of pieces begun after the session's first.
   private(set) var number: UInt64 = 0
-  /// Whether the session's first piece has begun.
   var hasBegun = false
 
   init(seed: UInt64) { (first, self.seed) = (seed, seed) }
@@ -102,7 +96,6 @@ struct Series: Sendable {
   /// Makes the next piece start like a later piece of the session, with the session's own seed.
   mutating func join() { (hasBegun, number) = (true, .max) }
 
-  /// Sets the seed of a piece that begins; `isFirst` marks the session's first piece.
   mutating func begin(isFirst: Bool) {
     if !isFirst { number &+= 1 }
     seed = number == 0 ? first : SplitMix64.first(seed: first, index: number)
@@ -126,15 +119,14 @@ struct Bed: Sendable, Equatable {
   }
 }
 
-/// The state that is restored when an event is taken back: the whole piece except its echoes; in a match also the melodies heard.
+/// The state that taking back an event restores: the whole piece except its echoes; in a match also the melodies heard.
 struct Snapshot: Sendable {
-  /// The time at which the event was heard that this snapshot can take back.
+  /// The time at which the event was heard.
   let moment: Tick
   private var piece: Piece
   private let novelty: Novelty?
 
-  /// Keeps the piece before an event; in a match also `novelty`. In a local game taking back the event also clears the last event's time
-  /// and the count of hurried moves, but keeps the melodies heard since.
+  /// In a local game a take-back also clears the last event's time and the count of hurried moves, but keeps the melodies heard since.
   init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
     (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
     if !piece.isMatch { (self.piece.tempo.last, self.piece.tempo.hurried) = (nil, 0) }

@@ -5,11 +5,9 @@ package indirect enum RuleKind: Sendable {
   case int(ClosedRange<Int>)
   case double(ClosedRange<Double>)
   case bool
-  /// One of several words.
   case word([String])
   /// A name that the file defines itself.
   case name
-  /// A line of text.
   case line
   /// The name of one of the file's chains, or `none`.
   case chain
@@ -22,7 +20,6 @@ package indirect enum RuleKind: Sendable {
   case list(RuleKind, ClosedRange<Int>, String)
   /// Two values of a kind, the second not below the first, and the word for them in error messages.
   case rising(RuleKind, String)
-  /// A value of one of two kinds.
   case either(RuleKind, RuleKind)
 }
 
@@ -42,9 +39,7 @@ package enum RuleValue: Sendable, Hashable {
 
 /// A type whose values can be stored in a rule file.
 package protocol RuleCoded {
-  /// Decodes a value; `nil` if it is not of this type.
   init?(_ value: RuleValue)
-  /// The value in the form passed to visitors.
   var coded: RuleValue { get }
 }
 
@@ -64,7 +59,6 @@ extension String: RuleCoded {
 }
 
 extension Pitch: RuleCoded {
-  /// Decodes a pitch from its name.
   package init?(_ value: RuleValue) {
     guard let spelling = value.text.flatMap({ Spelling($0) }) else { return nil }
     self.init(spelling.midi)
@@ -93,14 +87,12 @@ extension RuleWord {
   static var kind: RuleKind { .word(allCases.map { $0.rawValue }) }
 }
 
-/// A visitor of all values of a rule file in their order: the parser, which sets and validates them, the printer and
-/// the documentation generator. `ScoreRules.visit` is the only description of the format.
+/// A visitor of all values of a rule file in order: the parser, the printer and the documentation generator. `ScoreRules.visit` is the only
+/// description of the format.
 package protocol RuleVisitor {
   /// Visits a value and may replace it by another value of the same kind.
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue)
-  /// Visits a mapping.
   mutating func group(_ name: String, _ body: (inout Self) -> Void)
-  /// Visits a list of mappings; calls `body` with the index of each mapping.
   mutating func each(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, count: Int, _ body: (inout Self, Int) -> Void)
   /// Visits entries that the file may omit.
@@ -108,21 +100,18 @@ package protocol RuleVisitor {
 }
 
 extension RuleVisitor {
-  /// Visits a value of any type that a rule file can store.
   mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value) {
     var slot = value.coded
     leaf(name, kind, &slot)
     value = Value(slot) ?? value
   }
 
-  /// Visits an optional value.
   mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value?) {
     var slot = value.map { $0.coded } ?? .none
     leaf(name, kind, &slot)
     value = Value(slot)
   }
 
-  /// Visits a list of values.
   mutating func list<Value: RuleCoded>(
     _ name: String, _ kind: RuleKind, _ value: inout [Value], _ counts: ClosedRange<Int>, of what: String
   ) {

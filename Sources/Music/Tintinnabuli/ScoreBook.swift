@@ -6,10 +6,8 @@ struct ScoreBook: Sendable {
   struct Sounding: Sendable {
     var written: WrittenBar
     var generation: UInt32
-    /// The time at which the bar is cut; after it the bar does not sound.
     var cut: Tick?
 
-    /// The time at which the bar ends: the end of its last note or, if earlier, its cut.
     var end: Tick { min(written.end, cut ?? written.end) }
   }
 
@@ -17,7 +15,7 @@ struct ScoreBook: Sendable {
   /// The reasons for each note of M by bar index.
   var reasons: [Int: [NoteReason]] = [:]
   private(set) var generation: UInt32 = 0
-  /// The last bar; the next property is the bar before it. Both may still sound.
+  /// The last bar and the bar before; both may still sound.
   private(set) var current: Sounding?
   private(set) var previous: Sounding?
 
@@ -26,7 +24,6 @@ struct ScoreBook: Sendable {
     return generation
   }
 
-  /// Makes a bar the current bar and gives it a new generation number.
   mutating func take(_ written: WrittenBar) {
     bars.append(written.bar)
     previous = current
@@ -94,7 +91,7 @@ extension Bar {
 }
 
 extension Pair {
-  /// Applies a change to the notes M and T and to T's second note, as far as the pair has them; bass notes stay as they are.
+  /// Applies a change to M, T and T's second note, but not to bass notes.
   mutating func change(_ body: (inout Note) -> Void) {
     if m != nil { body(&m!) }
     if t != nil { body(&t!) }

@@ -23,7 +23,7 @@ extension ScoreRules {
     public var name = ""
     /// The player's velocity, in per cent of the usual velocity.
     public var touch = 100
-    /// When T sounds in bars whose sign (the row of `signs` for the event) lets T sound together with M.
+    /// When T sounds in bars whose sign lets T sound together with M.
     public var tPace = SignRule.TPace.together
     /// The effect chain of the long notes for which no sign, ending or `longNotes` sets a chain.
     public var chain: String?
@@ -80,8 +80,8 @@ extension ScoreRules {
     /// The number of pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order: each bar has one pair fewer than the bar before
-    /// it, down to `shortest`; the last bar has `last` pairs.
+    /// The numbers of pairs of the closing bars of a game with `plies` moves: one pair fewer from bar to bar down to `shortest`, then
+    /// `last`.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
@@ -103,41 +103,36 @@ extension ScoreRules {
     }
   }
 
-  /// Additional rules for pieces with many events: bar lengths by progress, sentences (groups of events), and a moving drone.
+  /// Additional rules for pieces with many events: bar lengths by progress, sentences, and a moving drone.
   public struct Sentences: Sendable, Hashable {
     /// The number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound when the piece is decided.
     public var pairs = 2...4
-    /// The number of pairs of the first bar of a half arch, which closes a sentence: the lower bound at the start of a piece, the upper
-    /// bound when the piece is decided.
+    /// The pairs of the first bar of a half arch: the lower bound at the start of a piece, the upper bound when the piece is decided.
     public var arch = 3...4
     /// The velocity of the T that answers a removed mark, in per cent of T's usual velocity.
     public var leaves = 110
-    /// The time in seconds in which the bed (the drone's sustained tone) reaches another root.
+    /// The time in seconds in which the bed reaches another root.
     public var bed = 3.0
-    /// The rhythms of the bars of a half arch, which closes a sentence, one after the other; if empty, all these bars have the rhythm
-    /// `even`.
+    /// The rhythms of the bars of a half arch, one after the other; if empty, all these bars are `even`.
     public var rhythms: [Bar.Rhythm] = []
     /// The change that a closed sentence makes lasts for this number of events.
     public var lasting = 10
     /// Each closed sentence changes the bars of the next `lasting` events by one of these changes, in turn.
     public var changes: [Change] = []
 
-    /// A change that a closed sentence (group of events) makes to the bars after it.
+    /// A change that a closed sentence makes to the bars after it.
     public struct Change: Sendable, Hashable {
-      /// The position of T in bars whose sign (the row of `signs` for the event) has the same position of T as the last row of `signs`;
-      /// `nil` leaves the position unchanged.
+      /// The position of T in bars whose sign has the same position of T as the last row of `signs`; `nil` leaves it unchanged.
       public var t: SignRule.TPosition?
-      /// When T sounds in bars whose sign (the row of `signs` for the event) lets T sound together with M.
+      /// When T sounds in bars whose sign lets T sound together with M.
       public var tPace = SignRule.TPace.together
       /// The degree above the bar's root (1 is the root itself) that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
       /// Degrees by which the register moves up, or down if negative.
       public var register = 0
-      /// The effect chain of every pair for which no sign (row of `signs`) sets a chain; a long pair keeps the chain `longNotes` if there
-      /// is one.
+      /// The effect chain of pairs for which no sign sets a chain; a long pair keeps the chain `longNotes` if there is one.
       public var chain: String?
-      /// Two degrees, counted from the bar's root as 1, that the bed sounds: first its low tone, which also sounds an octave higher,
-      /// then its highest tone. Empty for the root and its fifth.
+      /// Two degrees, counted from the bar's root as 1: the bed's low tone and its highest tone. Empty for the root and its fifth.
       public var bed: [Int] = []
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -214,7 +209,7 @@ extension ScoreRules {
   public struct Opening: Sendable, Hashable {
     /// The time of the low tonic in seconds from the first sound.
     public var drone = 0.1
-    /// The time, in seconds from the first sound, of the opening's first pair of notes; its melody note is the pitch of the centre cell.
+    /// The time of the opening's first pair in seconds from the first sound; M plays the pitch of the centre cell.
     public var center = 2.0
     /// The time of the opening bar in seconds from the first sound; the seed determines the melody of this bar.
     public var phrase = 6.0
@@ -236,8 +231,7 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence, in seconds, between a bar of `bars.longest` pairs and the first echo after it.
     public var after = 8.0
-    /// The silence before the first echo after a bar of two pairs, in per cent of `after`. The more pairs the bar has, the longer the
-    /// silence, up to 100 per cent at `bars.longest` pairs.
+    /// The silence before the first echo after a bar of two pairs, in per cent of `after`; after longer bars it grows up to 100 per cent.
     public var afterShort = 100
     /// The velocity of an echo in per cent of the velocity of the bar that it repeats.
     public var velocity = 72
@@ -251,8 +245,7 @@ extension ScoreRules {
     public var most = 4
     /// When the wait for an event has lasted this many seconds, echoes become softer and have at most three pairs.
     public var thin = 30.0
-    /// When the wait for an event has lasted this many seconds, echoes stop. From then on each stroke of the low tonic also recalls an
-    /// earlier event: it plays the first and the last pair of that event's bar. Each stroke is softer than the one before.
+    /// When the wait for an event has lasted this many seconds, echoes stop, and each stroke of the low tonic recalls an earlier event.
     public var sparse = 120.0
     /// When the wait for an event has lasted this many seconds, both echoes and strokes of the low tonic stop.
     public var until = 600.0
@@ -295,24 +288,21 @@ extension ScoreRules {
     public var hurryMost = 6
     /// The pedal rises half way and falls again at every `hurryPedal`th hurried move in a row.
     public var hurryPedal = 3
-    /// Seconds between pulses of the bed (the drone's sustained tone) while a player's clock is low.
+    /// Seconds between pulses of the bed while a player's clock is low.
     public var pulse = 1.0
-    /// The level of the bed (the drone's sustained tone) between pulses, 0–127.
+    /// The level of the bed between pulses, 0–127.
     public var pulseLevel = 64
     /// The duration of a pulse's rise, the start of its fall and the duration of the fall, in this order, as shares of `pulse`.
     public var pulseShape = [0.2, 0.4, 0.5]
     /// Velocity of a refusal's knock.
     public var knock = 40
-    /// Seconds after which a note counts as heard. If a note that carries a sign (the musical answer to a fact such as a threat) is cut
-    /// earlier, a later bar makes up for the sign.
+    /// Seconds after which a note counts as heard. If a note that carries a sign is cut earlier, a later bar plays the sign again.
     public var heard = 0.1
     /// The number of short notes from the start of the long note to the earliest reply, if the music chooses the time of the reply.
     public var reply = 1
-    /// In a game between two computers, the number of short notes from the start of the long note to the reply. The seed chooses a number
-    /// in this range.
+    /// Between two computers, the number of short notes from the start of the long note to the reply; the seed chooses in this range.
     public var breath = 4...5
-    /// The velocity of a cut long note that the next bar plays again in its first pair, in per cent of the velocity before the cut; 0 if
-    /// cut notes are not played again.
+    /// The velocity of a cut long note that the next bar plays again, in per cent of the velocity before the cut; 0 for no repetition.
     public var resolve = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

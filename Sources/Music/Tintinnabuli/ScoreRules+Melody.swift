@@ -48,8 +48,7 @@ extension ScoreRules {
     case register
     /// Weighs a note on a cell that the mover has marked.
     case own
-    /// Weighs a note other than the degree that the melody should visit here, such as a degree of the mover's motto or a mark of the
-    /// opponent.
+    /// Weighs a note other than the degree that the melody should visit here.
     case recall
     /// Weighs a long note that is not of the kind that the bar should end on.
     case goal
@@ -84,8 +83,7 @@ extension ScoreRules {
     public var register = Pitch(21)...Pitch(108)
     /// The most degrees by which a game may move its register, up or down.
     public var drift = 0
-    /// For each length in this list that a bar's number of notes reaches, the bar's melody visits one degree of the mover's motto or one
-    /// mark of the opponent. With the list 4, 7, a bar of five notes visits one.
+    /// Bar lengths in notes. For each length that a bar reaches, its melody visits one degree of the mover's motto or mark of the opponent.
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5

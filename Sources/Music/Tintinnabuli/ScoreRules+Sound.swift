@@ -13,14 +13,14 @@ extension ScoreRules {
     public var bars: [Int] = []
     /// Seconds between strokes of the low tonic while a player thinks.
     public var every = 40.0
-    /// The pitch of the bed (the drone's sustained tone).
+    /// The pitch of the bed.
     public var bed = Pitch(47)
-    /// The level of the bed (the drone's sustained tone), 0–127.
+    /// The level of the bed, 0–127.
     public var level = 100
-    /// Seconds in which the bed (the drone's sustained tone) fades in.
+    /// Seconds in which the bed fades in.
     public var fade = 4.0
 
-    /// Moves the bed (the drone's sustained tone) to a level (default: `level`) within `seconds`.
+    /// Moves the bed to a level (default: `level`) within `seconds`.
     public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
       ScoreEvent(
         frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),
@@ -45,9 +45,9 @@ extension ScoreRules {
     public var fade = 0.06
     /// Seconds of the pedal's rise before a new game and at the end of a piece.
     public var newGame = 0.3
-    /// Seconds by which the pedal rises before an awakening (a pair whose T leaves the triad).
+    /// Seconds by which the pedal rises before the pair of an awakening.
     public var lift = 0.18
-    /// Seconds after an awakening (a pair whose T leaves the triad) at which the pedal falls again.
+    /// Seconds after the start of an awakening's pair at which the pedal falls again.
     public var retake = 0.12
     /// The position to which the pedal rises at every `hurryPedal`th hurried move (a half change), 0 (up) … 127 (down).
     public var half = 64
@@ -74,8 +74,7 @@ extension ScoreRules {
     public var archSofter = 5.0
     /// The factor on `ritardSlower`, the ritard into the long note.
     public var finalRitard = 1.0
-    /// Per cent by which each of the last short notes before the long note is longer than the usual short note, from the first of these
-    /// notes to the last.
+    /// Per cent by which each of the last short notes is longer than usual, from the first of these notes to the last.
     public var ritardSlower: [Double] = []
     /// The factor on `highLouder`, the loudness of high notes.
     public var highLoud = 1.0
@@ -201,7 +200,7 @@ extension ScoreRules {
     public var bellSeconds = 4.0
     /// The reverb of the room.
     public var room = Unit(kind: "reverb", preset: "church")
-    /// The matcher that lets the bed (the drone's sustained tone) follow the piano's envelope.
+    /// The matcher that lets the bed follow the piano's envelope.
     public var breath = Unit(kind: "matcher", preset: "breath")
     /// The pitches of the strings that resonate while the pedal is down.
     public var strings: [Pitch] = []

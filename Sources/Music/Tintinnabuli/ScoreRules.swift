@@ -6,8 +6,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var name = "unnamed"
   /// The words for facts of events, such as `threat`; the conditions of `signs` use these words.
   public var facts: [Fact] = []
-  /// Lines for `alina-score live` that play the file's signs (its musical answers to facts); only in rules for something other than
-  /// tic-tac-toe.
+  /// Lines for `alina-score live` that play the file's signs; only in rules for something other than tic-tac-toe.
   public var example: [String] = []
   /// The scale of the M-voice; its triad gives the notes of the T-voice.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
@@ -15,8 +14,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var tonics: [Spelling] = []
   /// The pitches of the cells of a 3×3 board, row by row from the top. Each voice plays them moved by its `Manner.octaves`.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
-  /// The pitches of the nine boards of Ultimate, row by row from the top, which are the roots of events. Empty to use the pitches of the
-  /// cells.
+  /// The roots of the nine boards of Ultimate, row by row from the top; empty to use the pitches of the cells.
   public var boards: [Pitch] = []
   /// How the first voice plays.
   public var first = Manner()
@@ -32,16 +30,16 @@ public struct ScoreRules: Sendable, Hashable {
   public var sentences = Sentences()
   /// How melodies are found.
   public var melody = MelodyRules()
-  /// The signs (musical answers to facts of an event, such as a threat) in order of precedence; the last sign has no condition.
+  /// The signs in order of precedence; the last sign has no condition.
   public var signs: [SignRule] = []
-  /// The arch (the closing bars) after a win.
+  /// The arch after a win.
   public var win = Ending()
-  /// The arch (the closing bars) if the only local player has lost.
+  /// The arch if the only local player has lost.
   public var loss = Ending()
-  /// The arch (the closing bars) after a draw.
+  /// The arch after a draw.
   public var draw = Ending()
-  /// The contours of the closing bars after draws: of a quiet piece, of a piece in which most events have facts such as a threat, and of
-  /// a piece that a voice had almost won. Consecutive draws of a session have different contours. Empty to use the contour of `draw`.
+  /// The contours of the arch after draws: of a quiet piece, of a piece in which most events have facts, and of a piece that a voice had
+  /// almost won. Empty to use the contour of `draw`.
   public var draws: [Contour] = []
   /// The phrase before the first move.
   public var opening = Opening()
@@ -57,7 +55,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var performance = Performance()
   /// The effect chains for notes, numbered from 1.
   public var chains: [Chain] = []
-  /// The name of the effect chain of the long notes for which no sign (row of `signs`) and no ending sets a chain, if any.
+  /// The name of the effect chain of the long notes for which no sign and no ending sets a chain, if any.
   public var longNotes: String?
   /// The mix: levels, reverb and sympathetic strings.
   public var mix = Mix()
@@ -124,7 +122,7 @@ public struct ScoreRules: Sendable, Hashable {
     }
   }
 
-  /// The arch (the closing bars) for a kind of end.
+  /// The arch for a kind of end.
   public func ending(_ kind: End.Kind) -> Ending {
     switch kind {
     case .win: win
@@ -178,7 +176,7 @@ public struct ScoreRules: Sendable, Hashable {
     UInt8(clamping: (chains.firstIndex { $0.name == name } ?? -1) + 1)
   }
 
-  /// The sign (musical answer) for an event without facts such as a threat: the last sign, which has no condition.
+  /// The sign for an event without facts: the last sign, which has no condition.
   var calm: SignRule { signs.last ?? SignRule("calm") }
 }
 

@@ -4,13 +4,9 @@ import ScoreModel
 public enum Place: String, Sendable, Hashable, RuleWord {
   /// The downbeat.
   case first
-  /// The second pair.
   case second
-  /// The pair before the long pair.
   case beforeLong = "before-long"
-  /// The last, long pair.
   case long
-  /// Every pair.
   case all
 
   /// Whether the place includes the pair `index` of a bar with `count` pairs.
@@ -27,8 +23,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
 
 extension Bar.Rhythm: RuleWord {}
 
-/// A sign: the musical answer of a bar to facts of its event, such as a threat. Its actions apply if all facts of `when` hold, and none of
-/// `unless`.
+/// A sign: the musical answer of a bar to facts of its event. It applies if all facts of `when` hold, and none of `unless`.
 public struct SignRule: Sendable, Hashable {
   /// The position of T relative to M.
   public enum TPosition: String, Sendable, Hashable, RuleWord {
@@ -64,18 +59,16 @@ public struct SignRule: Sendable, Hashable {
     case after
     /// T sounds on the downbeat, on the long pair and on every second pair before the long pair.
     case half
-    /// T sounds with M, and half a pair later again on the other side of M (above instead of below); on the downbeat and the long note
-    /// only with M.
+    /// T sounds with M, and half a pair later again on the other side of M; on the downbeat and the long note only with M.
     case double
-    /// T does not sound.
     case silent
   }
 
   /// The name of the sign in bars and explanations.
   public var name: String
-  /// The facts (such as a threat) that must hold for the event.
+  /// The facts that must hold for the event.
   public var when: [Fact]
-  /// The facts (such as a threat) that must not hold for the event.
+  /// The facts that must not hold for the event.
   public var unless: [Fact]
   /// Names of rules further down in `signs` whose signs this sign includes: no later bar plays them for the same event.
   public var covers: [String]
@@ -92,8 +85,7 @@ public struct SignRule: Sendable, Hashable {
   public var tOctavesAt: Place = .first
   /// Whether M prefers notes outside the triad.
   public var leans = false
-  /// The kind of note that the long note should be; `nil` takes the goal of the next sign that applies to the event and has a goal, or
-  /// else the triad.
+  /// The kind of note that the long note should be; `nil` takes the goal of the next sign that applies, or else the triad.
   public var goal: ScoreRules.Goal?
   /// The melody's contour; `nil` for a contour that depends on whether the player is winning or losing.
   public var contour: ScoreRules.Contour?
@@ -105,11 +97,9 @@ public struct SignRule: Sendable, Hashable {
   public var secondPair: Int?
   /// The velocity of the second pair in per cent of its usual velocity.
   public var secondVelocity = 100
-  /// In a sign for the awakening (the first decisive move): M's degree in the pair where T leaves the triad, counted from the bar's root as
-  /// 1.
+  /// In a sign for the awakening: M's degree in the pair where T leaves the triad, counted from the bar's root as 1.
   public var awakenM: Int?
-  /// In a sign for the awakening (the first decisive move): T's degree outside the triad, counted from the bar's root as 1; T sounds below
-  /// M.
+  /// In a sign for the awakening: T's degree outside the triad, counted from the bar's root as 1; T sounds below M.
   public var awakenT = 2
   /// A bass note held to the end of the bar.
   public var bass: Pitch?
@@ -178,7 +168,7 @@ public struct SignRule: Sendable, Hashable {
     return sign
   }
 
-  /// Whether this sign answers an event with these facts: all facts of `when` are among them, and none of `unless`.
+  /// Whether all facts of `when` are among these facts, and none of `unless`.
   public func applies(to facts: Set<Fact>) -> Bool {
     when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)
   }

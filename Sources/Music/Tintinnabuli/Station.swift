@@ -18,10 +18,8 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The position of the next piece, whose `game` is one more, or 0 at the end of the cycle of `count` tonics. The next piece keeps the
-  /// current tonic, unless the current piece had an awakening or was drawn (`goesOn`), three pieces had this tonic, or the cycle begins
-  /// again. Then it takes the tonic with the index `game`. `draw` is the form of the current piece if it was drawn; `nil` keeps the form of
-  /// the last drawn piece.
+  /// The position of the next piece. It keeps the tonic unless the piece had an awakening or was drawn (`goesOn`), three pieces had the
+  /// tonic, or the cycle of `count` tonics begins again. `draw` is the form of the drawn piece; `nil` keeps the last form.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
@@ -30,7 +28,6 @@ public struct Station: Sendable, Hashable {
 }
 
 extension ScoreRules {
-  /// The rules transposed to a station's tonic.
   func at(_ station: Station) -> ScoreRules {
     tonics.isEmpty ? self : moved(to: tonics[station.place % tonics.count])
   }
@@ -38,12 +35,12 @@ extension ScoreRules {
   /// Semitones from the scale's tonic to another tonic, in the nearer direction.
   package func semitones(to tonic: Spelling) -> Int { (tonic.midi - scale.tonic + 138) % 12 - 6 }
 
-  /// The rules transposed to another tonic: triad, cells, compass, drone and strings. A pitch outside the keyboard moves by octaves.
+  /// The rules transposed to another tonic. A pitch outside the keyboard moves by octaves.
   public func moved(to tonic: Spelling) -> ScoreRules {
     let up = semitones(to: tonic)
     guard up != 0 else { return self }
     func move(_ pitch: Pitch) -> Pitch { Pitch(onKeys: pitch.midi + up) }
-    // The limits of M move by the exact interval, even beyond the keyboard, so that the parser can see and refuse such a compass.
+    // The limits of M move by the exact interval, even beyond the keyboard, so that the parser can refuse such a compass.
     func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> {
       Pitch(range.lowerBound.midi + up)...Pitch(range.upperBound.midi + up)
     }

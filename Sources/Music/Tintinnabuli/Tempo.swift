@@ -2,7 +2,7 @@ import ScoreModel
 
 /// The thinking times of the running piece, which determine the lengths of bars, and the time of its last event.
 public struct Tempo: Sendable {
-  /// The frames in a slot of 0.25 s. All times are rounded to whole slots, so that small differences of network delay have no effect.
+  /// The frames in a slot of 0.25 s. All times are rounded to whole slots, so that differences of network delay have no effect.
   static let slot: Int64 = 12_000
   private var slots: [Int64] = []
   /// The last event's time, and its time in the match's log.
@@ -10,7 +10,6 @@ public struct Tempo: Sendable {
   /// The number of hurried events (thinking times below `gestures.hurry`) in a row, up to the last one.
   var hurried = 0
 
-  /// Rounds a span to whole slots.
   static func whole(_ span: Tick) -> Tick { Tick(rawValue: (span.rawValue + slot / 2) / slot * slot) }
 
   /// The times of a log, given in milliseconds, as whole slots from the first time.
