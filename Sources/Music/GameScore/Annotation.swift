@@ -5,10 +5,9 @@ import TicTacToe
 /// An annotation of a record: something that the music responded to besides the moves in the record, such as a move taken back.
 package struct Annotation: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// A player made a move that was later taken back. `choices` are the numbers of the candidate melodies chosen for the bar of
-    /// the move and for the bars after it.
+    /// A move that was later taken back. `choices` are the numbers of the candidate melodies chosen for the bar of the move and the bars
+    /// after it.
     case taken(Cell, choices: [Int])
-    /// The last move was taken back.
     case undone
     /// The opponent's connection was lost or restored.
     case connection(lost: Bool)
@@ -28,8 +27,7 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first `taken` for which no `undone` follows. To replay such a move would leave the board in a
-  /// position that the game does not contain.
+  /// The annotations before the first `taken` without an `undone`: such a move would leave the board in a position that the game lacks.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
     for (index, aside) in annotations.enumerated() {
@@ -60,8 +58,7 @@ extension Annotation {
 }
 
 extension Record {
-  /// The annotations of the tag `Asides`, sorted by time. The setter drops the last annotations until the tag has at most
-  /// `Limit.tagValue` bytes, then everything from the first `taken` that has lost its `undone`.
+  /// The annotations of the tag `Asides`, sorted by time. The setter drops the last annotations, so that the tag fits `Limit.tagValue`.
   package var annotations: [Annotation] {
     get {
       Annotation.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Annotation($0, game.variant) })

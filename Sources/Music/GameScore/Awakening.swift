@@ -1,8 +1,6 @@
 import TicTacToe
 
 extension Sequence<VariantMove> {
-  /// The awakening: the first move after which a win can no longer be prevented; in Ultimate, the first after which a side needs only
-  /// one more board for a line.
   package var awakening: VariantMove? { first { $0.isDecisive } }
 }
 

@@ -2,8 +2,7 @@ import Oracle
 import TicTacToe
 import Tintinnabuli
 
-/// Computes the standing of a side, which decides the contours of melodies, and the progress of a long game, which decides the
-/// length of bars.
+/// The standing of a side, which decides the contours of melodies, and the progress of a long game, which decides the length of bars.
 extension GameConductor {
   /// The mover's standing before or after a move: −1 lost, 0 even, 1 won.
   func standing(of move: VariantMove, before: Bool) -> Double {
@@ -15,8 +14,7 @@ extension GameConductor {
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
-      // Nearly all positions of Infinite are won or lost, so the standing also says how soon the game ends: ±(1 − plies to the end / 14),
-      // but never nearer to 0 than ±0.1.
+      // Nearly all positions of Infinite are won or lost, so the standing also says how soon the game ends: ±(1 − plies to the end / 14).
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {
@@ -37,8 +35,6 @@ extension GameConductor {
     switch move.after {
     case .classic, .misere: return nil
     case .infinite(let state):
-      // The progress is up to 0.3 for the plies in which the board fills (the opening), plus up to 0.35 for the plies after them, plus 0.35
-      // for a decided position or 0.15 for a threat.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -50,7 +46,6 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // The progress is the mean of two: the progress of all boards together, and the progress of the board of this move.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -58,16 +53,15 @@ extension GameConductor {
     }
   }
 
-  /// In Infinite, this number of plies after the opening adds 0.35 to the progress of the game; further plies add nothing.
+  /// The plies after the opening of Infinite in which the game's progress still grows.
   private static let long = 24
-  /// The number of points at which the nine boards of Ultimate together have the progress 1: 4 points for each closed board, 1 for
-  /// each open board that a side can win in one move.
+  /// Ultimate's boards together have the progress 1 at this number of points: 4 for a closed board, 1 for a board that a side can win at
+  /// once.
   private static let decided = 24.0
   /// With this number of marks, not counting the first, a board of Ultimate has the progress 1, like a closed board.
   private static let full = 3.0
   /// At this number of plies or more before the end of a game of Infinite the standing is ±0.1, almost even.
   private static let far = 14.0
-  /// The lead with which a side of Ultimate would have the standing 1; until a side has won, the standing stays within ±0.9. The lead is
-  /// a side's points minus the opponent's: 2 for each won board, 3 for each board with which the side would complete a line.
+  /// The lead in points that would be the standing 1 in Ultimate: 2 points for each won board, 3 for each board that would complete a line.
   private static let lead = 9.0
 }

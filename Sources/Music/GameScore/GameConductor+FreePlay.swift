@@ -3,8 +3,7 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Free play, outside any game: each touch of a cell is an event without facts such as a threat or a win. Touches at most 2.5 s apart
-/// form a sentence (a group of events).
+/// Free play: each touch of a cell is an event without facts. Touches at most 2.5 s apart form a sentence.
 extension GameConductor {
   /// Milliseconds without a touch after which the next touch begins another sentence.
   private static let pause: Int64 = 2_500
@@ -13,8 +12,7 @@ extension GameConductor {
   /// Melodies may visit the cells of this number of latest touches.
   private static let visited = 6
 
-  /// In a game returns `moment` unchanged. In free play rounds `moment` up to whole milliseconds since free play began: a link to a piece
-  /// of free play stores the times of touches in milliseconds.
+  /// In free play rounds `moment` up to whole milliseconds since free play began: a link to a piece stores touches in milliseconds.
   package func kept(_ moment: Tick) -> Tick {
     guard freePlay != nil else { return moment }
     let millisecond = Tick.milliseconds(1).rawValue
@@ -22,7 +20,6 @@ extension GameConductor {
     return freePlayStart + Tick(rawValue: (since + millisecond - 1) / millisecond * millisecond)
   }
 
-  /// Composes a touch; has no effect before free play starts.
   mutating func touch(_ square: Square, _ side: Player, at moment: Tick) -> [ScoreEvent] {
     guard var play = freePlay else { return [] }
     let milliseconds = (moment - freePlayStart).rawValue / Tick.milliseconds(1).rawValue
@@ -35,10 +32,9 @@ extension GameConductor {
       voice: side.voice, degree: degree(square), marks: Marks(first: degrees(.x), second: degrees(.o)))
     event.isFree = true
     event.sentence = sentence.number
-    // The phase (the progress towards the decision of a long game) stops at ½, because free play has no decision.
+    // The phase stops at ½, because free play has no decision.
     event.phase = Double(min(sentence.touches, GameConductor.grown)) / Double(2 * GameConductor.grown)
-    // The first touch of the second, fourth, sixth … sentence counts as the end of a sentence. So the next `sentences.lasting` bars are
-    // played as an entry of `sentences.changes` says.
+    // The first touch of every second sentence counts as the end of a sentence, so that `sentences.changes` change the next bars.
     event.endsSentence = sentence.touches == 1 && sentence.number % 2 == 1
     freePlay = play
     return music.compose(event, at: moment)

@@ -5,34 +5,29 @@ import Tintinnabuli
 
 /// Translates games of tic-tac-toe to events of the music's conductor.
 package struct GameConductor: Sendable {
-  /// The conductor of the music.
   package var music: Conductor
-  /// The annotations (such as a move taken back) of the running game, for its record.
+  /// The annotations of the running game, for its record.
   package private(set) var annotations: [Annotation] = []
 
   /// The touches of free play; `nil` while a game is played.
   package internal(set) var freePlay: FreePlay?
   package private(set) var freePlayStart = Tick.zero
-  /// The number of the current sentence (touches in close succession), from 0, and the number of its touches so far.
+  /// The number of the current sentence, from 0, and the number of its touches so far.
   var sentence = (number: 0, touches: 0)
 
   private var state = VariantState(startOf: .classic)
   /// The side of the only local human; `nil` if there are no local humans, or two.
   private var human: Player?
-  /// Whether the awakening (the first decisive move of the game) is among the moves before the game was resumed.
+  /// Whether the awakening is among the moves before the game was resumed.
   private var awoke = false
   private var played: [(move: VariantMove, moment: Tick)] = []
 
-  /// Makes the conductor of a session; `Conductor.init` explains the parameters.
   package init(seed: UInt64, rules: ScoreRules, station: Station = Station()) {
     music = Conductor(seed: seed, rules: rules, station: station)
   }
 
-  /// Handles a game event and returns the score events for it. Only the events `previewed`, `refused` and `clockLow` may have a `moment`
-  /// before that of the previous event.
-  ///
-  /// `logged` is the time of a move in a network match's log. The bars of a match depend on the logged times of its moves and not on
-  /// network delay.
+  /// Handles a game event and returns the score events for it. Only `previewed`, `refused` and `clockLow` may have a `moment` before that
+  /// of the previous event. `logged` is a move's time in a network match's log, on which the bars depend instead of network delay.
   package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
@@ -67,7 +62,7 @@ package struct GameConductor: Sendable {
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
     case .previewed(let cell):
-      // After a change from Ultimate to a smaller board the pointer may be on a cell that this board lacks: then nothing is previewed.
+      // After a change from Ultimate to a smaller board the pointer may be on a cell that this board lacks.
       let own = cell.flatMap { $0.index < state.variant.cellCount ? $0 : nil }
       return music.preview(own.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
@@ -79,8 +74,8 @@ package struct GameConductor: Sendable {
     }
   }
 
-  /// Sets the players' names. A name selects the player's colour (touch, timing and effects) in the score rules, with `-` for each
-  /// `:`: the player `levels:3` has the colour `levels-3`.
+  /// Sets the players' names, which select the players' colours in the score rules, with `-` for `:`. Player `levels:3` has the colour
+  /// `levels-3`.
   package mutating func seat(x: String?, o: String?) {
     let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
       name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }
@@ -95,7 +90,7 @@ package struct GameConductor: Sendable {
 
   // MARK: Meaning of moves for the music
 
-  /// The facts (such as a threat or a fork) that hold for a move; `awakens` is whether the move is the first decisive move of its game.
+  /// The facts that hold for a move; `awakens` is whether the move is the first decisive move of its game.
   package static func facts(of move: VariantMove, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
     if !move.threats.isEmpty || !move.losingSquares(for: move.mover).isEmpty { facts.insert(.threat) }
@@ -141,7 +136,6 @@ package struct GameConductor: Sendable {
     return event
   }
 
-  /// The musical ending for the game's outcome: draw, loss (if the only local human has lost) or win.
   func end(_ outcome: Outcome) -> End {
     switch outcome {
     case .draw: End(.draw)
@@ -151,13 +145,11 @@ package struct GameConductor: Sendable {
 
   // MARK: Pitches of cells
 
-  /// The degree of the pitch that the rules give to the cell of a 3×3 board.
   func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
 
   private func degree(_ cell: Cell) -> Int { degree(state.variant.place(of: cell), on: cell.index / 9) }
 
-  /// The degree of a cell: the degree of its place on a 3×3 board, plus in Ultimate the offset of its small board. A degree outside the
-  /// melody's compass moves by octaves into it.
+  /// The degree of a cell: that of its place on a 3×3 board plus the offset of its small board, moved by octaves into the compass.
   private func degree(_ square: Square, on board: Int) -> Int {
     var own = degree(square) + root(of: board)
     let compass = music.rules.degrees
@@ -174,7 +166,7 @@ package struct GameConductor: Sendable {
     return (rules.degree(of: boards[board]) ?? 0) - (rules.degree(of: boards[4]) ?? 0)
   }
 
-  /// The degrees of the cells that each side has marked; in Ultimate only of the cells on the small board `board`.
+  /// The degrees of the cells that each side has marked; in Ultimate only on the small board `board`.
   private func marks(in state: VariantState, on board: Int?) -> Marks {
     guard let board = board ?? (state.variant.isOneBoard ? 0 : nil) else { return Marks() }
     let position = state.position(on: board)
@@ -183,11 +175,10 @@ package struct GameConductor: Sendable {
 }
 
 extension Player {
-  /// The voice of a side: X is the first.
   package var voice: Voice { self == .x ? .first : .second }
 }
 
-/// The facts of moves, such as a threat; each raw value is the fact's word in rule files.
+/// The facts of moves; each raw value is the fact's word in rule files.
 extension Fact {
   /// The mover could complete a line with one more mark; in Misère the mover would lose by this mark.
   package static var threat: Fact { Fact(rawValue: "threat") }
@@ -197,14 +188,11 @@ extension Fact {
   package static var fork: Fact { Fact(rawValue: "fork") }
   /// The move takes a cell with which the opponent would have completed a line.
   package static var block: Fact { Fact(rawValue: "block") }
-  /// The move made the mover's position worse, for example from even to lost. In Ultimate: the opponent can now win the game at once, and
-  /// another move would have prevented this.
+  /// The move made the mover's position worse; in Ultimate, the opponent can now win at once, and another move would have prevented this.
   package static var mistake: Fact { Fact(rawValue: "mistake") }
-  /// The only move that kept the value of the mover's position (won, even or lost); in Ultimate, the only move after which the opponent
-  /// cannot win the game at once.
+  /// The only move that kept the value of the mover's position; in Ultimate, the only one after which the opponent cannot win at once.
   package static var onlyMove: Fact { Fact(rawValue: "only-move") }
-  /// The first move of the game after which one side's win can no longer be prevented; in Ultimate, after which a side needs only one
-  /// more board for a line.
+  /// The first move after which a win can no longer be prevented; in Ultimate, after which a side needs only one more board for a line.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
 
   /// The position after the move has occurred before (Infinite).
@@ -216,7 +204,7 @@ extension Fact {
   /// The mover had a single legal move, or the opponent could have won the game at once after every other move (Ultimate).
   package static var forced: Fact { Fact(rawValue: "forced") }
 
-  /// The facts (such as `threat`) that a rule file can use if the file declares no words for facts.
+  /// The facts that a rule file can use if the file declares no words for facts.
   package static var ofGames: [Fact] {
     [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .again, .board, .fullBoard, .forced]
       + own

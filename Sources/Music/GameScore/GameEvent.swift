@@ -4,23 +4,20 @@ import TicTacToe
 package enum GameEvent: Sendable, Hashable {
   /// A session begins to sound: with the opening phrase, or with the low tonic alone if `resuming` a game.
   case opened(resuming: Bool)
-  /// A game begins or is resumed at a position. `human` is the side of the only local human; `nil` without local humans or with two.
-  /// `awoke` is whether the awakening (the first decisive move) is among the moves before the game was resumed.
+  /// A game begins or is resumed. `human` is the side of the only local human; `awoke` is whether the awakening came before the resumption.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
   /// A network match begins. Its music depends only on the seed, the moves and their logged times, so that all listeners hear the same.
   /// `station` is the match's position in the cycle of tonics, from 0; after the last tonic the first follows.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
-  /// The last move of a match sounded before its time in the log was known. Now the time is known; `handle` receives it as `logged`.
+  /// The time in the log of a match's last move, which has sounded already, is now known; `handle` receives it as `logged`.
   case logged
   /// Free play begins: its music depends only on the seed, the position in the cycle of tonics, the touches and their times.
   case freePlayStarted(seed: UInt64, place: Int)
   /// A cell was touched in free play; the touch sounds in the register of the given side.
   case touched(Square, Player)
-  /// A player made a move.
   case moved(VariantMove)
   /// The game ended by resignation, time, agreement or abandonment, or by the last move, which `moved` has reported already.
   case ended(GameEnd)
-  /// The last move was taken back.
   case undone
   /// A player's click or command was refused.
   case refused

@@ -4,8 +4,7 @@ import TicTacToe
 import Tintinnabuli
 
 extension Record {
-  /// The voices of computers that moved in time with the music, at times chosen by the music (tag `InTime`, such as `xo`). The lengths of
-  /// bars depend on these voices. `nil` if the record lacks the tag.
+  /// The voices of computers that moved in time with the music (tag `InTime`, such as `xo`), on which the lengths of bars depend.
   package var inTime: Set<Voice>? {
     get {
       self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }
@@ -27,8 +26,7 @@ extension Record {
     }
   }
 
-  /// The times of a match's moves in its log, in whole slots of 0.25 s from the first move (tag `LogSlots`); `nil` if the game was not a
-  /// network match.
+  /// The times of a match's moves in its log, in slots of 0.25 s from the first move (tag `LogSlots`); `nil` for other games.
   package var logSlots: [Int]? {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }

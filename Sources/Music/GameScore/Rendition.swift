@@ -6,7 +6,6 @@ import Tintinnabuli
 
 /// The complete music of a game, composed offline: what `alina-score` renders, measures and explains.
 package struct Rendition: Sendable {
-  /// All game events in order.
   package private(set) var gameEvents: [(moment: Tick, event: GameEvent)] = []
   /// All score events sorted by frame.
   package private(set) var events: [ScoreEvent] = []
@@ -18,8 +17,7 @@ package struct Rendition: Sendable {
   package var rules: ScoreRules { conductor.music.rules }
   /// The number of the candidate melody chosen for each bar, grouped by the preceding event; for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
-  /// The start of the closing bars that quote the winner's motto (the degrees of the winner's first three moves) before the last
-  /// tonic; `nil` if no motto is quoted.
+  /// The start of the closing bars that quote the winner's motto before the last tonic; `nil` if no motto is quoted.
   package var mottoStart: Tick? {
     let closing = bars.filter { $0.kind == .closing }
     guard let coda = closing.lastIndex(where: { $0.pairs.count == 1 }) else { return nil }
@@ -31,30 +29,26 @@ package struct Rendition: Sendable {
     }
     return closing[first].start
   }
-  /// The end of the last bar.
   package private(set) var end = Tick.zero
   private var conductor: GameConductor
 
-  /// Composes a recorded game; `human` is the side of the only local human, by default the side named in the record.
-  ///
-  /// Moves sound at the recorded frames, else at the log's times, else after the recorded thinking times. If the record has no times, or if
-  /// `uncut`, each move sounds at the end of the previous bar. If `trimmed`, a pause after a bar lasts at most as long as six short notes.
-  /// A later game of a session (its start frame is not 0) starts without the session's opening.
+  /// Composes a recorded game; `human` is the side of the only local human, by default the side named in the record. Moves sound at the
+  /// recorded frames, else at the log's times, else after the recorded thinking times; if `uncut`, each at the end of the previous bar. If
+  /// `trimmed`, a pause after a bar lasts at most as long as six short notes.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
     let (moves, times) = (record.game.variantMoves, record.times)
-    // If a listener joined the match late, the record lacks the frames of the first moves: then use the log's times for all moves.
+    // If a listener joined the match late, the record lacks the first moves' frames: then the log's times apply to all moves.
     let keepsFrames =
       !uncut && times.contains { $0.frame != nil }
       && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Trimmed renderings keep the timing of earlier versions: with 100 per cent, the first echo comes `echoes.after` seconds after any bar,
-    // long or short.
+    // Trimmed renderings keep the timing of earlier versions: the first echo comes `echoes.after` seconds after any bar.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
@@ -65,8 +59,7 @@ package struct Rendition: Sendable {
       replay(play, trimmed: trimmed)
       return
     }
-    // Without recorded times the music chooses the times of all moves. With recorded times the tag `InTime` names the voices for which
-    // the music chose; without the tag the players chose all times.
+    // Without recorded times the music chooses the times of all moves; with them, only those of the voices in the tag `InTime`.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
@@ -95,7 +88,7 @@ package struct Rendition: Sendable {
     }
     var annotations = keepsFrames ? record.annotations[...] : []
     let longestPause = Tick.seconds(6 * rules.bars.short)
-    // The total of the pauses shortened so far: a recorded frame minus this time is the frame in the trimmed music.
+    // The total of the pauses shortened so far: a recorded frame minus this total is the frame in the trimmed music.
     var trimmedAway = Tick.zero
     for (index, move) in moves.enumerated() {
       let times = record.times(ofMove: index)
@@ -154,9 +147,8 @@ package struct Rendition: Sendable {
     finish(at: now)
   }
 
-  /// Plays the annotations up to `frame` and removes them from the list: moves that were later taken back, the taking back, and lost and
-  /// restored connections. `state` is the position before the first of them. `frame` and the frames of the annotations count from the
-  /// session's first sound; minus `origin` they are frames of this music.
+  /// Plays the annotations up to `frame` and removes them from the list. `state` is the position before the first of them. `frame` and
+  /// their frames count from the session's first sound; minus `origin` they are frames of this music.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
     _ origin: Int64
@@ -190,8 +182,7 @@ package struct Rendition: Sendable {
   }
 
   private mutating func advance(to moment: Tick) {
-    // `Conductor.advance` composes up to `lookahead` beyond the time that it gets. Let it stop at `moment`: the next event would cut all
-    // later music.
+    // `Conductor.advance` composes up to `lookahead` beyond the given time, but the next event would cut all music after `moment`.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

@@ -63,7 +63,7 @@ final class Grand: @unchecked Sendable {
     fluid_synth_process(synth, frames, 0, nil, Int32(2 * Self.buses), outputs)
   }
 
-  /// Tunes every channel, including sounding notes; called once for each new pitch of A4.
+  /// Tunes every channel, including sounding notes.
   func tune(_ hundredthsOfCents: Int32) {
     for c in 0..<Self.channels {
       fluid_synth_set_gen(synth, c, Int32(GEN_FINETUNE.rawValue), Float(hundredthsOfCents) / 100)
@@ -75,8 +75,7 @@ final class Grand: @unchecked Sendable {
   }
 }
 
-// The functions of `Instrument`. They are at file scope because a closure would check at each call, on the audio thread, which actor
-// it runs on.
+// At file scope, because a closure would check at each call, on the audio thread, which actor it runs on.
 
 private func grand(_ context: UnsafeMutableRawPointer) -> Unmanaged<Grand> { Unmanaged<Grand>.fromOpaque(context) }
 

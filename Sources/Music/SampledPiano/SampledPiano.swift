@@ -2,22 +2,15 @@ import CFluidSynth
 import Glibc
 import Synth
 
-/// The sampled grand: the piano of a soundfont, played by FluidSynth behind the interface `Instrument`.
-///
-/// Loading takes one or two seconds and about 115 MB: do it on a background thread, pass `instrument` to `Engine.attach(_:)` and
-/// keep this object alive as long as the engine. FluidSynth's reverb and chorus are off. FluidSynth starts notes only at every 64th
-/// frame, so a note is 1–64 frames late, independent of block sizes.
+/// The sampled grand: the piano of a soundfont, played by FluidSynth behind the interface `Instrument`. Loading takes one or two seconds
+/// and about 115 MB: do it on a background thread, and keep this object alive as long as the engine. FluidSynth starts notes only at every
+/// 64th frame, so a note is 1–64 frames late.
 package final class SampledPiano: @unchecked Sendable {
-  /// The reason why a soundfont cannot be used.
   package enum LoadError: Error, Sendable, CustomStringConvertible {
-    /// The file cannot be read or is not a soundfont.
     case unreadable(String)
-    /// The font has no instrument in bank 0, program 0.
     case noPiano(String)
-    /// FluidSynth could not start.
     case engine
 
-    /// A one-line message for the user.
     package var description: String {
       switch self {
       case .unreadable(let path): "\(path): not a soundfont that can be read (.sf2 or .sf3)"
@@ -30,7 +23,6 @@ package final class SampledPiano: @unchecked Sendable {
   /// The font that `./play` installs, from the package musescore-general-soundfont-small; its piano is in the public domain.
   package static let standardFont = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3"
 
-  /// Whether the standard font is installed.
   package static var isAvailable: Bool { access(standardFont, R_OK) == 0 }
 
   private let settings: OpaquePointer
@@ -84,7 +76,6 @@ package final class SampledPiano: @unchecked Sendable {
       tune: tuneGrand)
   }
 
-  /// Ends all notes at once.
   package func silence() { grand.silence() }
 
   private static func configure(_ settings: OpaquePointer) {
@@ -100,9 +91,8 @@ package final class SampledPiano: @unchecked Sendable {
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
       // One stereo output for each bus: FluidSynth sends channel c to output c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
-      // A note of the stereo font takes two voices, and a slow game with the pedal held sounds almost a hundred notes. A voice that is
-      // ended for a new note stops within its wave, which clicks: with 96 voices the tests' measure of clicks was 6.7 dB, and must stay
-      // below 6.
+      // A note takes two voices, and a slow game with the pedal held sounds almost a hundred notes. Ending a voice for a new note clicks:
+      // with 96 voices the tests' measure of clicks was 6.7 dB, and must stay below 6.
       ("synth.polyphony", 256), ("synth.cpu-cores", 1),
     ]
     for (name, value) in switches { fluid_settings_setint(settings, name, value) }

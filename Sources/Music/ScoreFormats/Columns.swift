@@ -8,7 +8,6 @@ package func fixed(_ x: Double, _ decimals: Int) -> String {
 }
 
 extension String {
-  /// Pads the text on the left to a width.
   package func paddedLeft(to width: Int, with character: Character = " ") -> String {
     String(repeating: character, count: max(width - count, 0)) + self
   }

@@ -2,14 +2,12 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// Exports the score as a Standard MIDI File, format 1: M (the melody), T (the triad) and the bass each have a track and a channel.
-///
-/// Each bar of the score is a bar of the file with a marker, a time signature whose beats are the bar's short notes, and a tempo
-/// that gives the bar its real duration. Onsets differ from those of a sound file by at most a tick, one or two milliseconds.
+/// Exports the score as a Standard MIDI File, format 1: M, T and the bass each have a track and a channel. Each bar is a bar of the file,
+/// with the tempo that gives the bar its real duration. Onsets differ from those of a sound file by at most a tick, one or two
+/// milliseconds.
 package enum MIDIFile {
   /// Ticks of a quarter note. More would make files too long for some readers: pretty_midi accepts at most 10,000,000 ticks.
   private static let division = 960
-  /// The voices on channels 1, 2 and 3.
   private static let voices: [(voice: ScoreEvent.Voice, name: String)] = [(.m, "M"), (.t, "T"), (.bass, "Bass")]
 
   package static func bytes(_ rendition: Rendition, title: String) -> [UInt8] {
@@ -36,7 +34,6 @@ package enum MIDIFile {
 
   /// The bars of the file, which map frames to ticks.
   private struct Grid {
-    /// A bar of the file: its start and length.
     private struct Measure {
       let frame: Int64
       let tick: Int64
@@ -46,7 +43,7 @@ package enum MIDIFile {
 
     private var measures: [Measure] = []
     private(set) var messages: [Message] = []
-    /// The start of the next bar: its frame, its tick, and its time in microseconds, computed from the tempos written so far.
+    /// The start of the next bar: its frame, its tick, and its time in microseconds by the tempos written so far.
     private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
 
     init(_ bars: [Bar], end musicEnd: Tick, long: Int) {
@@ -64,8 +61,8 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms). A bar of one pair has only its long note: the length of this
-    /// note divided by `long`, the number of short notes in a long note.
+    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms). A bar of one pair has only its long note, of `long` short
+    /// notes.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {
@@ -74,8 +71,7 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar that lasts until the frame `end`, with the nearest whole number of beats. A bar shorter than half a beat gets the
-    /// length of an eighth, a sixteenth or a 32nd.
+    /// Adds a bar up to the frame `end` with the nearest whole number of beats, or with a shorter note value if it is below half a beat.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }
@@ -95,8 +91,7 @@ package enum MIDIFile {
 
     private mutating func add(until end: Int64, beats: Int64, unit: Int) {
       let ticks = (beats * Int64(4 * division)) >> Int64(unit)
-      // This tempo makes the bar end at its exact time although the tempos before it were rounded, so rounding errors do not add
-      // up.
+      // This tempo ends the bar at its exact time, so that the rounding errors of earlier tempos do not add up.
       let wanted = end * 125 / 6 - microseconds
       let tempo = min(max((wanted * Int64(division) + ticks / 2) / ticks, 1), 0xFF_FFFF)
       messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x58, 0x04, UInt8(beats), UInt8(unit), 24, 8]))
@@ -105,7 +100,6 @@ package enum MIDIFile {
       (frame, tick, microseconds) = (end, tick + ticks, microseconds + tempo * ticks / Int64(division))
     }
 
-    /// The nearest tick to a frame.
     func tick(of frame: Int64) -> Int64 {
       var (low, high) = (0, measures.count - 1)
       while low < high {
@@ -159,8 +153,7 @@ package enum MIDIFile {
     var body: [UInt8] = []
     var now: Int64 = 0
     func pause(until tick: Int64) {
-      // A time in a MIDI file has at most four bytes, enough for 268,435,455 ticks (38 days at 12 s a beat): an empty text event splits a
-      // longer rest.
+      // A time in a MIDI file has at most four bytes (38 days at 12 s a beat): an empty text event splits a longer rest.
       while tick - now > 0x0FFF_FFFF {
         body += variable(0x0FFF_FFFF) + text(0x01, "")
         now += 0x0FFF_FFFF

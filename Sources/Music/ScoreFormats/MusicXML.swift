@@ -3,10 +3,8 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// The score as MusicXML 4.0: one piano part on three staves (melody, triad notes, low notes), with one measure per bar.
-///
-/// Short notes are quarters without stems, long notes whole notes; in a long-short rhythm halves and quarters alternate. A hidden
-/// time signature gives each measure its length. Dynamics follow the velocities, and a slur joins the melody of a bar.
+/// The score as MusicXML 4.0: one piano part on three staves (melody, triad notes, low notes), with one measure per bar. Short notes are
+/// quarters without stems, long notes whole notes; a hidden time signature gives each measure its length.
 package enum MusicXML {
   package static func text(_ bars: [Bar], rules: ScoreRules, title: String) -> String {
     var xml = """
@@ -29,12 +27,11 @@ package enum MusicXML {
     return xml + "  </part>\n</score-partwise>\n"
   }
 
-  /// Writes measures one after another.
   private struct Writer {
     let scale: Scale
     /// How many short notes last as long as a long note.
     let long: Int
-    /// The number of beats of the previous measure. The next property is the dynamics mark in force.
+    /// The number of beats of the previous measure, and the dynamics mark in force.
     private var beats = 0
     private var mark = ""
 
@@ -75,10 +72,8 @@ package enum MusicXML {
       return xml + "    </measure>\n"
     }
 
-    /// The hidden time signature if the number of beats changes; in the first measure also key and clefs.
-    ///
-    /// The attribute `symbol="note"` keeps MuseScore 3 from showing a changed signature at the end of a line although it is hidden.
-    /// MuseScore 3 takes the length of a measure from its notes; LilyPond and music21 read the signature.
+    /// The hidden time signature if the number of beats changes; in the first measure also key and clefs. The attribute `symbol="note"`
+    /// keeps MuseScore 3 from showing a changed signature at the end of a line although it is hidden.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats
@@ -105,7 +100,7 @@ package enum MusicXML {
       return direction("below", "<dynamics><\(mark)/></dynamics>", "<staff>1</staff>")
     }
 
-    /// Writes the melody under one slur. A note held through further pairs is written with the length of all these pairs.
+    /// Writes the melody under one slur. A note held through further pairs has the length of all these pairs.
     private func melody(_ bar: Bar, _ pairs: [Pair], _ lengths: [Int]) -> String {
       var notes: [(note: Note?, length: Int, isAwakening: Bool)] = []
       for (pair, length) in zip(pairs, lengths) {
@@ -133,11 +128,8 @@ package enum MusicXML {
       return xml
     }
 
-    /// Low notes ring until the next low note or the end of the measure. From C5 upwards low notes are written on the staff of T,
-    /// because on the bass staff they would need many ledger lines.
-    ///
-    /// Pedal marks are written before a note or rest of the low voice: LilyPond ignores a pedal that begins and ends in different
-    /// voices, or whose end is not followed by a note.
+    /// From C5 upwards low notes are written on the staff of T, because on the bass staff they would need many ledger lines. Pedal marks
+    /// come before a note or rest of the low voice: LilyPond ignores a pedal that begins and ends in different voices.
     private func bass(_ pairs: [Pair], _ lengths: [Int], _ pedals: [(at: Int, type: String)], _ backup: String)
       -> String
     {
@@ -175,8 +167,8 @@ package enum MusicXML {
         }.joined()
     }
 
-    /// Writes notes that sound together for `length` eighths, or a rest if `notes` is empty. Splits what is longer than a whole note (8
-    /// eighths) into parts; notes are tied from part to part. Returns each part with its length in eighths.
+    /// Writes notes that sound together, or a rest if `notes` is empty, in tied parts of at most a whole note (8 eighths). Returns each
+    /// part with its length in eighths.
     private func tied(_ notes: [Note], _ length: Int, voice: Int, staff: Int) -> [(xml: String, length: Int)] {
       var parts: [(xml: String, length: Int)] = []
       var rest = length
@@ -257,9 +249,7 @@ package enum MusicXML {
 }
 
 extension Bar {
-  /// The word over a bar of a printed score. Over a move's bar: the name of its first sign (the musical answer to a fact), such as
-  /// `threat`, or no word if this sign is `calm`. Over an echo: `echo`. Over the bar of a take-back: `undo`. Other bars have no word, so
-  /// that the words over neighbouring bars do not touch.
+  /// The word over a bar of a printed score. Most bars have no word, so that the words over neighbouring bars do not touch.
   var caption: String {
     switch kind {
     case .move: signs.first == "calm" ? "" : signs.first ?? ""

@@ -1,16 +1,12 @@
 import Tintinnabuli
 
-/// Shipped rules in which a player has turned some of the ten dials, written as a word such as `score-8--3-20------`.
-///
-/// The word has the name of the shipped rules and then, for each dial, its steps from the lower end, or nothing if the dial was not
-/// turned. The word is the name of the rules and of their file, and the end of their link.
+/// Shipped rules in which a player has turned some of the ten dials, written as a word such as `score-8--3-20------`. The word has the name
+/// of the shipped rules and then, for each dial, its steps from the lower end, or nothing if the dial was not turned.
 package struct OwnMusic: Sendable, Hashable {
-  /// The name of the shipped rules.
   package let base: String
   /// For each dial the number of its steps from the lower end; `nil` if the dial was not turned.
   package var steps: [Int?]
 
-  /// The reasons why a word is invalid.
   package enum Fault: Error, Sendable, Hashable {
     /// The word has this number of places for dials instead of ten.
     case count(Int)
@@ -20,7 +16,6 @@ package struct OwnMusic: Sendable, Hashable {
     case base(String)
   }
 
-  /// Makes shipped rules with no dial turned.
   package init(base: String) { (self.base, steps) = (base, [Int?](repeating: nil, count: RuleDial.all.count)) }
 
   /// Parses a word such as `score-8--3-20------`; `bases` are the names of the shipped rules.
@@ -99,7 +94,6 @@ extension RuleTree {
 
   private var isMapping: Bool { if case .mapping(let entries, _) = self { !entries.isEmpty } else { false } }
 
-  /// This tree on one line, as a value in a rule file.
   private var flow: String {
     switch self {
     case .scalar(let text, _):

@@ -3,7 +3,6 @@ import Synth
 import Tintinnabuli
 
 extension Patch {
-  /// Makes the synthesizer's patch (levels, reverb, strings and effect chains) from a rule file's values.
   package init(_ rules: ScoreRules) {
     self.init()
     let mix = rules.mix
@@ -20,7 +19,6 @@ extension Patch {
 }
 
 extension Patch.Node {
-  /// Makes the synthesizer's node for an effect unit of a rule file.
   package init(_ unit: ScoreRules.Unit) {
     func set(_ target: inout Float, _ name: String) { if let value = unit.values[name] { target = Float(value) } }
     switch unit.kind {

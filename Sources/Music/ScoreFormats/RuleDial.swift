@@ -17,7 +17,6 @@ package struct RuleDial: Sendable {
     RuleDial(key: "mix.reverb-send", range: -40...0, step: 0.5),
   ]
 
-  /// The number of steps from the lower to the upper end.
   package var steps: Int { Int(((range.upperBound - range.lowerBound) / step).rounded(.down)) }
 
   /// The number that is `steps` steps above the lower end, as a rule file spells it.

@@ -2,13 +2,11 @@ import Base
 import Records
 import Tintinnabuli
 
-/// The shipped rule files for the browser: one JSON object, which the build makes from the YAML files (`{"score":
-/// {"hash": "…", "rules": {…}}}`, words and numbers as strings).
+/// The shipped rule files for the browser: one JSON object, which the build makes from the YAML files, with `hash` and `rules` for each.
 package struct RulePack: Sendable {
   /// A rule file: the name and hash by which records refer to it, its rules, and the tree from which they were read.
   package typealias Entry = (reference: Record.ScoreRules, rules: ScoreRules, tree: RuleTree)
 
-  /// The rule files in the order of the JSON object.
   package let entries: [Entry]
 
   /// Parses a pack; throws the errors of the first invalid file.
@@ -39,7 +37,6 @@ package struct RulePack: Sendable {
 }
 
 extension RuleTree {
-  /// A tree from JSON, without line numbers.
   package init(_ json: JSON) {
     switch json {
     case .object(let object):

@@ -2,12 +2,9 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// Parses a rule file's tree into `ScoreRules` and collects all errors.
-///
-/// This type defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
+/// Parses a rule file's tree into `ScoreRules` and collects all errors. `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The mapping that is being visited. `nil` if the file has a word or a list in place of the mapping: then the visit only collects the
-  /// keys that the error message lists.
+  /// The mapping that is being visited; `nil` if the file has something else there, so that the visit only collects keys for the error.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.
@@ -59,7 +56,7 @@ package struct RuleReader: RuleVisitor {
   ) {
     guard let child = child(name), let list = elements(child, counts, what, key(name)) else { return }
     for (index, element) in list.enumerated() {
-      // Error messages refer to an item of a list by its name or, if it has no name, by its number from 1.
+      // Errors refer to an item of a list by its name or, if it has no name, by its number from 1.
       let path = element["name"]?.text.map { "\(key(name)).\($0)" } ?? "\(key(name))[\(index + 1)]"
       enter(element, path) { body(&$0, index) }
     }
@@ -172,8 +169,7 @@ package struct RuleReader: RuleVisitor {
     }
   }
 
-  /// Parses an effect unit such as `{comb: wax-comb, melt: 412}`: its kind with a preset or `custom`, then the values that differ from the
-  /// preset.
+  /// Parses an effect unit such as `{comb: wax-comb, melt: 412}`.
   private mutating func unit(_ tree: RuleTree, _ kinds: [String], _ key: String) -> RuleValue? {
     guard let kind = ScoreRules.Unit.kinds.first(where: { kinds.contains($0.name) && tree[$0.name] != nil }) else {
       complain(tree, key, "must name a unit such as {comb: wax-comb}; allowed: \(kinds.joined(separator: " "))")

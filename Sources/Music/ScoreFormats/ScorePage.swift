@@ -23,7 +23,6 @@ package struct ScorePage: Sendable {
   /// The page's width in points; below 1,400 if the score is a single short line.
   package private(set) var width = 1_400.0
   package private(set) var height = 0.0
-  /// The shapes in the order in which they are drawn.
   package private(set) var shapes: [Shape] = []
 
   /// A line of bars, and the factor by which the bars are widened to fill the page.
@@ -32,7 +31,7 @@ package struct ScorePage: Sendable {
     var stretch = 1.0
   }
 
-  /// The top of each system (line of bars), in points from the page's top.
+  /// The top of each system, in points from the page's top.
   private var tops: [Double] = []
   private let scale: Scale
   /// Half the distance between staff lines, in points.
@@ -60,8 +59,7 @@ package struct ScorePage: Sendable {
 
   /// Splits the page between systems (lines of bars) into pieces at most `limit` points high, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
-    // A cut lies 62 points above a system: this leaves room for the captions above the system and for the ledger lines of the
-    // system before.
+    // A cut 62 points above a system leaves room for its captions and for the ledger lines of the system before.
     let cuts = tops.dropFirst().map { $0 - 62 }
     var pieces: [Range<Double>] = []
     var begin = 0.0
@@ -102,7 +100,7 @@ package struct ScorePage: Sendable {
     return systems
   }
 
-  /// The vertical positions of the bottom lines of a system's three staves; the system's top is at `top`.
+  /// The vertical positions of the bottom lines of a system's three staves.
   private func bottoms(_ top: Double) -> [Double] { [top + 8 * step, top + 100 + 8 * step, top + 200 + 8 * step] }
 
   private mutating func draw(_ system: System, endsMusic: Bool, top: Double) {
@@ -123,7 +121,7 @@ package struct ScorePage: Sendable {
     for bar in system.bars {
       draw(bar, left: x, stretch: system.stretch, top: top, bottoms: bottoms)
       x += system.stretch * width(of: bar)
-      // A bar that the next bar cut short ends with a thinner barline than other bars. The music ends with a double barline.
+      // A bar that the next bar cut short ends with a thinner barline than other bars.
       if endsMusic && bar.index == system.bars.last?.index {
         barline(x - 7, top, bottoms, 0.9)
         barline(x - 1.5, top, bottoms, 3.2)
@@ -183,7 +181,7 @@ package struct ScorePage: Sendable {
 
   private mutating func drawSignature(_ x: Double, _ bottom: Double, isBass: Bool) {
     for (index, sign) in scale.signature.enumerated() {
-      // On a bass staff each letter lies two positions (of a line or a space) lower than on a treble staff.
+      // On a bass staff each letter lies two positions lower than on a treble staff.
       let y = bottom - Double(sign.treblePlace - (isBass ? 2 : 0)) * step
       accidental(x + 11 * Double(index), y, sign.alteration)
     }

@@ -1,7 +1,6 @@
 import Records
 import TicTacToe
 
-/// The title of a game's score.
 package enum ScoreTitle {
   /// The players' names; `called` converts the record's form of a name to the form that is shown.
   package static func title(_ record: Record, called: (String) -> String = { $0 }) -> String {

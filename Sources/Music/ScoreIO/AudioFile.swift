@@ -11,12 +11,10 @@ package final class AudioFile {
   private let descriptor: Int32
   private let path: String
   private var file: OpaquePointer?
-  /// The errno of the first write that failed; 0 if none failed. libsndfile does not report failures of its last writes, which are the
-  /// lengths in the header and FLAC's last block.
+  /// The errno of the first write that failed; 0 if none failed. libsndfile does not report a failure of its last writes.
   private var failure: Int32 = 0
 
-  /// The most bytes of a WAV file (4 h 8 min), whose header has 32-bit lengths. Longer files are RF64 (EBU Tech 3306) with 64-bit
-  /// lengths.
+  /// The most bytes of a WAV file (4 h 8 min), whose header has 32-bit lengths. Longer files are RF64 (EBU Tech 3306).
   private static let longestWAV = Int(UInt32.max) - 4_096
 
   /// Creates a file for the given number of frames; throws `ScoreFileError` if that fails.
@@ -43,7 +41,7 @@ package final class AudioFile {
     guard sf_writef_float(file, base, frames) == frames, failure == 0 else { throw refusal }
   }
 
-  /// Writes the remaining samples and the header's lengths. Only if this function does not throw, the file is complete.
+  /// Writes the remaining samples and the header's lengths. The file is complete only if this function does not throw.
   package func finish() throws(ScoreFileError) {
     sf_close(file)
     file = nil
@@ -92,8 +90,7 @@ package final class AudioFile {
   }
 }
 
-/// An error that the user can correct, such as a file that cannot be written. `description` has one line, or one line for each error in a
-/// rule file.
+/// An error that the user can correct. `description` has one line, or one line for each error in a rule file.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
   package let description: String
   /// The system's error number if the system refused to write the file; `nil` for other errors.

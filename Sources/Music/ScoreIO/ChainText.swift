@@ -12,8 +12,7 @@ extension RuleReader {
     }
   }
 
-  /// Converts an effect unit of the command line to the form of rule files: its kind with the preset, then the values that differ from the
-  /// preset. Without a preset the kind's first preset applies. `gain:-3` has a value instead of a preset.
+  /// Converts an effect unit of the command line to the form of rule files. Without a preset the kind's first preset applies.
   private static func unit(_ text: String) -> RuleTree {
     let words = text.replacing(": ", with: ":").split(separator: " ").map(String.init)
     func pair(_ word: String, at separator: Character) -> (String, String?) {

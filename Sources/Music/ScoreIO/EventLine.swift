@@ -4,17 +4,12 @@ import Tintinnabuli
 
 /// An input line of `alina-score live`: an event for the score in JSON.
 package struct EventLine: Sendable {
-  /// The kind of line.
   package enum Kind: Sendable {
-    /// An event that begins a bar.
     case event(Event)
-    /// The start of a piece.
     case begin
-    /// The undo of the last event.
     case undo
-    /// The end of the piece without an event; `nil` if the piece is given up, so that no arch (closing bars) plays.
+    /// `nil` if the piece is given up, so that no arch plays.
     case end(End?)
-    /// A connection was lost or restored.
     case connection(lost: Bool)
   }
 
@@ -22,7 +17,7 @@ package struct EventLine: Sendable {
   /// The time of the event in seconds from the first sound; `nil` for at once.
   package let at: Double?
 
-  /// The permitted fields of a line, the same as in the JSON Schema of the documentation.
+  /// The permitted fields of a line, as in the JSON Schema of the documentation.
   package static let fields = [
     "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
     "phase", "pitch", "returns", "root", "sentence", "standing", "stood", "undo", "voice",
@@ -30,7 +25,6 @@ package struct EventLine: Sendable {
 
   init(kind: Kind, at: Double?) { (self.kind, self.at) = (kind, at) }
 
-  /// Parses a line; throws the error and the permitted values.
   package init(_ text: some StringProtocol, rules: ScoreRules) throws(ScoreFileError) {
     let json: JSON
     do { json = try JSON(String(text)) } catch { throw ScoreFileError("\(error)") }
@@ -193,9 +187,9 @@ package struct EventNumbers: Sendable {
 
 /// A score composed from incoming lines.
 package struct LiveScore {
-  /// The conductor. Call its `open` before the first line, and its `advance` as time passes.
+  /// Call the conductor's `open` before the first line, and its `advance` as time passes.
   package var conductor: Conductor
-  /// The facts of each event (such as a threat), by the index of the bar that the event began.
+  /// The facts of each event, by the index of the bar that the event began.
   package private(set) var facts: [Int: Set<Fact>] = [:]
   private var last = Tick.zero
   private var isBegun = false
@@ -205,7 +199,7 @@ package struct LiveScore {
     conductor.autoReplyVoices = []
   }
 
-  /// Composes lines so that every bar is heard to its end; ignores the times in the lines. Returns the score and its events.
+  /// Composes lines so that every bar is heard to its end; ignores the times in the lines.
   package static func uncut(
     _ lines: [EventLine], seed: UInt64 = 1, rules: ScoreRules
   ) -> (score: LiveScore, events: [ScoreEvent]) {
@@ -213,7 +207,7 @@ package struct LiveScore {
     (score.conductor.explains, score.conductor.autoReplyVoices) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
-      // If the event of the line before closes a sentence (a group of events), composes its half arch (a few closing bars) first.
+      // If the event of the line before closes a sentence, composes its half arch first.
       events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.compose(EventLine(kind: line.kind, at: nil), now: end)
@@ -246,7 +240,7 @@ package struct LiveScore {
     return events
   }
 
-  /// Composes the arch (closing bars), if one has begun, to its end, and the fade-out. Returns their events and the end of the last bar.
+  /// Composes a begun arch to its end, and the fade-out. Returns their events and the end of the last bar.
   package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
     let events = conductor.renderToEnd()
     let end = conductor.bars.last?.end ?? last

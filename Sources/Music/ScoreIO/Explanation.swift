@@ -6,21 +6,19 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// Explains the score bar by bar: the facts of the move (such as a threat), the rules applied, and the reason for each note.
+/// Explains the score bar by bar: the facts of the move, the rules applied, and the reason for each note.
 package enum Explanation {
   /// Explains a rendition made with `explains: true`.
   package static func text(_ rendition: Rendition, record: Record) -> String {
     rendition.bars.map { text(of: $0, in: rendition, record: record) }.joined(separator: "\n")
   }
 
-  /// Explains one bar of a rendition.
   package static func text(of bar: Bar, in rendition: Rendition, record: Record) -> String {
     let (moves, rules) = (record.game.variantMoves, rendition.rules)
     var event: (words: String, facts: Set<Fact>)?
     if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
       let awakens = move == moves.awakening
-      // The facts computed from the move do not include a loss of the only local human. Such a loss shows in the names of the bar's signs
-      // (its musical answers to facts).
+      // The facts computed from the move lack a loss of the only local human, but the names of the bar's signs have it.
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
       event = (describe(move, awakens: awakens), known)
     }
@@ -33,7 +31,6 @@ package enum Explanation {
     score.conductor.bars.map { text(of: $0, in: score) }.joined(separator: "\n")
   }
 
-  /// Explains one bar of a score that was composed from event lines.
   package static func text(of bar: Bar, in score: LiveScore) -> String {
     let event = score.facts[bar.index].map { facts in
       (facts.isEmpty ? "none" : facts.map(\.rawValue).sorted().joined(separator: "; "), facts)
@@ -71,7 +68,6 @@ package enum Explanation {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// Describes a move as text: its cell, its value, its threats and its other facts.
   static func describe(_ move: VariantMove, awakens: Bool) -> String {
     let variant = move.after.variant
     func cells(_ set: SquareSet) -> String {
@@ -115,8 +111,7 @@ package enum Explanation {
     }
   }
 
-  /// Describes the change that a closed sentence (in Ultimate, a closed board) makes to the bar, with keys of the rule file: `register
-  /// 2`.
+  /// Describes the change that a closed sentence makes to the bar, with keys of the rule file: `register 2`.
   private static func describe(_ change: ScoreRules.Sentences.Change) -> String {
     var words: [String] = []
     if let t = change.t { words.append("t \(t.rawValue)") }
@@ -128,7 +123,6 @@ package enum Explanation {
     return words.joined(separator: ", ")
   }
 
-  /// The description of the bar's rhythm; `nil` for the usual rhythm, `even`.
   private static func rhythm(_ bar: Bar) -> String? {
     switch bar.rhythm {
     case .even: nil

@@ -9,10 +9,7 @@ package final class MIDIPort {
   private let coder: OpaquePointer
   private let port: Int32
 
-  /// Opens a port as a client of the ALSA sequencer; `aconnect` and other programs find the client by its name.
-  ///
-  /// - Parameter name: The client's name; a number is appended if another client has this name.
-  /// - Throws: A one-line error if the machine has no sequencer.
+  /// Opens a port as a client of the ALSA sequencer; a number is appended to `name` if another client has it. Throws without a sequencer.
   package init(name: String) throws(ScoreFileError) {
     alina_alsa_silence()
     var sequencer: OpaquePointer?
@@ -73,7 +70,7 @@ package final class MIDIPort {
   }
 }
 
-/// Sends the notes of a real-time synthesizer to a port while they sound. A thread of the player does the sending.
+/// Sends the notes of a real-time synthesizer to a port while they sound, on a thread of its own.
 package final class MIDIPlayer: @unchecked Sendable {
   private let port: MIDIPort
   private let now: @Sendable () -> Tick

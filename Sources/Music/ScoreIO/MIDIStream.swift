@@ -1,7 +1,7 @@
 import ScoreModel
 import Tintinnabuli
 
-/// The score as real-time MIDI messages: M (melody), T (triad) and bass on channels 1, 2 and 3, as in `MIDIFile`.
+/// The score as real-time MIDI messages: M, T and bass on channels 1, 2 and 3, as in `MIDIFile`.
 package struct MIDIStream: Sendable {
   private var waiting: [ScoreEvent] = []
   private var held: [Key] = []

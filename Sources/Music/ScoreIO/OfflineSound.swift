@@ -9,7 +9,7 @@ package struct OfflineSound {
   private let end: Tick
   /// The part of the music to write, in seconds from the first sound.
   package var range = 0.0...Double.greatestFiniteMagnitude
-  /// The times at which the synthesizer's patch (its settings) changes, and the rules from which the new patch is made.
+  /// The times at which the synthesizer's patch changes, and the rules from which the new patch is made.
   package var turns: [(at: Tick, rules: ScoreRules)] = []
 
   /// Prepares events whose last bar ends at `end`.
@@ -18,8 +18,7 @@ package struct OfflineSound {
     self.end = end
   }
 
-  /// Renders to a file with an engine whose patch and piano are set. `progress` receives the seconds rendered so far and their total; if
-  /// `progress` throws, the rendering ends.
+  /// Renders to a file with an engine whose patch and piano are set. `progress` receives seconds; if it throws, the rendering ends.
   package func write(
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
@@ -33,8 +32,7 @@ package struct OfflineSound {
     try file.finish()
   }
 
-  /// The frames to write.
-  /// - Throws: If the range is empty.
+  /// Throws if the range is empty.
   private var frames: Range<Int64> {
     get throws {
       let end = min((self.end + OfflineRenderer.tail).seconds, range.upperBound)

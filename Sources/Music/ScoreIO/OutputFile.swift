@@ -3,7 +3,6 @@ import Processes
 
 /// Creates files atomically: other programs see either the old file or the whole new file.
 package enum OutputFile {
-  /// Writes bytes to a temporary file and renames it.
   package static func write(_ bytes: [UInt8], to path: String) throws {
     do throws(AtomicFile.Refusal) { try AtomicFile.write(bytes, to: path) } catch {
       throw ScoreFileError(unwritable: path, error.number)

@@ -2,19 +2,15 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Warns of requests in a valid rule file that the music can never fulfil, or not as written.
-///
-/// If requests conflict, the music fulfils the one that comes first in this list: a bar's number of pairs and its downbeat; the notes
-/// that the bar's sign (the row of `signs` for its event) fixes; the cells of a completed line (a cell out of reach sounds in another
-/// octave); the widest melodic move; the costs in `melody.weights`.
+/// Warns of requests in a valid rule file that the music can never fulfil, or not as written. If requests conflict, the first in this list
+/// wins: a bar's number of pairs and its downbeat; the notes that the bar's sign fixes; the cells of a completed line; the widest melodic
+/// move; the costs in `melody.weights`.
 package enum RuleAdvice {
-  /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// One line for each entry of the file, such as `drone.notes`, that has a pitch outside the 88 keys once the rules are transposed to a
-  /// tonic of the cycle. Such a pitch sounds in another octave.
+  /// One line for each entry, such as `drone.notes`, with a pitch outside the 88 keys in a tonic of the cycle: it sounds in another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []
@@ -38,8 +34,7 @@ package enum RuleAdvice {
     return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
   }
 
-  /// Whether the notes of T that a sign (a row of the rule file) asks for lie on the 88 keys. Tries every melody note of the compass, in
-  /// the octave of the first voice and in that of the second.
+  /// Whether the notes of T that a sign asks for lie on the 88 keys, for every melody note of the compass and for both voices.
   private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
     [rules.first, rules.second].allSatisfy { hand in
       (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in
@@ -82,8 +77,7 @@ package enum RuleAdvice {
     if sign.visitsLine {
       let far = Line.all.filter { line in
         let cells = line.map { degrees[$0.index] }
-        // The melody begins on the cell of the winning move, which may be any cell of the line. Then it visits the other two cells, first
-        // the cell whose degree is nearer to the first.
+        // The melody begins on any cell of the line and then visits the other two, first the one whose degree is nearer.
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }

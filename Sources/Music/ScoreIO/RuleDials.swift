@@ -4,7 +4,6 @@ import Yams
 
 /// Ten numbers of a rule file as dials; turning a dial changes the file's text but keeps its comments and layout.
 package struct RuleDials {
-  /// The text of the rule file.
   package private(set) var text: String
   /// The index of the selected dial.
   package private(set) var chosen = 0
@@ -16,9 +15,7 @@ package struct RuleDials {
     chosen = ((chosen + places) % RuleDial.all.count + RuleDial.all.count) % RuleDial.all.count
   }
 
-  /// Turns the selected dial by a number of steps within its range.
-  ///
-  /// - Throws: If the file lacks the number, or becomes invalid.
+  /// Turns the selected dial by a number of steps within its range. Throws if the file lacks the number, or becomes invalid.
   package mutating func turn(_ steps: Int) throws(ScoreFileError) {
     let dial = RuleDial.all[chosen]
     guard let (value, place) = number(dial) else { throw ScoreFileError("the file has no number \(dial.key)") }

@@ -6,12 +6,9 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// Finds and loads rule files.
 package enum RuleLibrary {
-  /// A valid rule file.
   package struct Loaded: Sendable, Hashable {
     package let rules: ScoreRules
-    /// The file's path.
     package let path: String
     /// FNV-1a (64 bits) of the file's bytes in hexadecimal, stored in records beside the name.
     package let hash: String
@@ -24,7 +21,6 @@ package enum RuleLibrary {
     }
   }
 
-  /// The name of the default rules.
   package static let standard = "score"
 
   /// The names of the shipped rule files, the default rules first.
@@ -79,8 +75,7 @@ package enum RuleLibrary {
     return try? RuleReader.tree(String(decoding: data, as: UTF8.self))
   }
 
-  /// The rules to which a record refers: a shipped file, or a file in the working directory or in `folder`. `nil` if no such file has
-  /// both the name and the hash of the reference.
+  /// The rules that have both the name and the hash in a record: a shipped file, or a file in the working directory or in `folder`.
   package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
     let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
     return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }

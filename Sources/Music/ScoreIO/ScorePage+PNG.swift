@@ -33,7 +33,6 @@
       try Self.write(surface, to: path)
     }
 
-    /// Writes a Cairo surface as a PNG file.
     package static func write(_ surface: OpaquePointer?, to path: String) throws(ScoreFileError) {
       let status = cairo_surface_write_to_png(surface, path)
       guard status != CAIRO_STATUS_WRITE_ERROR else { throw ScoreFileError(unwritable: path, errno) }

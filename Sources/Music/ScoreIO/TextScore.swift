@@ -3,15 +3,13 @@ import ScoreModel
 import ScoreFormats
 import Tintinnabuli
 
-/// The score as text: for each bar, a line of M (the melody), a line of T (the triad) and a line of the bass.
+/// The score as text: for each bar, a line of M, a line of T and a line of the bass.
 package enum TextScore {
-  /// The bars in order, each with a heading and one line per voice.
   package static func text(_ bars: [Bar], scale: Scale) -> String {
     bars.map { text($0, scale: scale) }.joined(separator: "\n")
   }
 
-  /// A bar as text: `–` marks long notes, `*` the awakening (T outside the triad), `+` T's second note. Pairs that a cut silenced
-  /// are in brackets.
+  /// A bar as text: `–` marks long notes, `*` T outside the triad, `+` T's second note. Pairs that a cut silenced are in brackets.
   package static func text(_ bar: Bar, scale: Scale) -> String {
     let sounding = bar.sounding.count
     var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]
@@ -33,7 +31,6 @@ package enum TextScore {
     return ([heading(bar)] + lines).joined(separator: "\n") + "\n"
   }
 
-  /// The heading of a bar: number, time, kind, voice and the names of its signs (musical answers to facts, such as `threat`).
   static func heading(_ bar: Bar) -> String {
     let hand = bar.voice.map { $0 == .first ? "X" : "O" } ?? "–"
     let ply = bar.ply > 0 ? " \(bar.ply)" : ""

@@ -20,7 +20,6 @@ enum Arithmetic {
     return x + x * y * p
   }
 
-  /// The sines of two angles, measured in turns.
   @inline(__always)
   static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
 
@@ -51,8 +50,7 @@ enum Arithmetic {
   @inline(__always)
   static func amplitude(decibels: Float) -> Float { exp2(decibels * 0.166_096_404_7) }
 
-  /// The share of the distance to its target that a one-pole filter covers in one step. `seconds` is the filter's time constant, `rate` its
-  /// number of steps a second.
+  /// The share of the distance to its target that a one-pole filter of time constant `seconds` covers in one of `rate` steps a second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 
   /// The factor for each frame that lowers an amplitude by 60 dB within `t60` seconds. Not for the audio thread.
@@ -66,7 +64,6 @@ enum Arithmetic {
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
 
-  /// The frame, in which 0 replaces each sample that is invalid or below −500 dB.
   @inline(__always)
   static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
 

@@ -1,6 +1,5 @@
-/// A bell for a struck note: two decaying sines, ring-modulated to give four partials of a bell: hum, tierce, quint and nominal.
-///
-/// The piano's note is the missing partial, the prime. Real-time safe: yes.
+/// A bell for a struck note: two decaying sines, ring-modulated to give hum, tierce, quint and nominal. The piano's note is the missing
+/// partial, the prime. Real-time safe: yes.
 struct Bell: ~Copyable {
   private let sampleRate: Double
   private var modulator: StereoRingModulator

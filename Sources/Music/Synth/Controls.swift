@@ -2,8 +2,7 @@ import Synchronization
 
 /// The controls of the sound that are not in the score: set by the producer thread, read by the audio thread at every 64th frame.
 struct Controls: ~Copyable {
-  /// This and the next two properties: factors on the amplitudes of the whole mix, of the bed (the drone's sustained tone) and of the
-  /// preview (the tone of the cell under the pointer or the focus). `a4` is the pitch of A4 in Hz.
+  /// Factors on the amplitudes of the whole mix, of the bed and of the preview of a cell; `a4` is the pitch of A4 in Hz.
   let volume = Atomic<Float>(1)
   let drone = Atomic<Float>(1)
   let preview = Atomic<Float>(1)
@@ -19,15 +18,14 @@ struct Controls: ~Copyable {
   let instrument = Atomic<UnsafeMutablePointer<Instrument>?>(nil)
 }
 
-/// A mailbox for objects built off the audio thread. The audio thread takes an object and returns it when the object is silent, so
-/// that the audio thread never frees memory.
+/// A mailbox for objects built off the audio thread. The audio thread returns each object when it is silent, and so never frees memory.
 struct Mailbox<T: ~Copyable>: ~Copyable {
   private let incoming = Atomic<UnsafeMutablePointer<T>?>(nil)
   private let outgoing = Atomic<UnsafeMutablePointer<T>?>(nil)
 
   deinit { clear(leaving: nil) }
 
-  /// Sends a value to the audio thread. Frees the value sent before, if it was not taken, and the value that the audio thread returned.
+  /// Sends a value to the audio thread. Frees an earlier value that was not taken, and the value that the audio thread returned.
   func send(_ value: consuming T) { clear(leaving: placed(value)) }
 
   private func clear(leaving next: UnsafeMutablePointer<T>?) {
@@ -41,8 +39,7 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
   /// Takes the value that waits, if any, on the audio thread. Real-time safe: yes.
   func take() -> UnsafeMutablePointer<T>? { incoming.exchange(nil, ordering: .acquiringAndReleasing) }
 
-  /// Returns a taken value to the producer; `false`, without effect, if the producer has not yet collected the value returned before.
-  /// Real-time safe: yes.
+  /// Returns a taken value to the producer; `false`, without effect, if the value returned before is still there. Real-time safe: yes.
   func giveBack(_ value: UnsafeMutablePointer<T>) -> Bool {
     outgoing.compareExchange(expected: nil, desired: value, ordering: .acquiringAndReleasing).exchanged
   }

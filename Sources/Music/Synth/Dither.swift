@@ -20,7 +20,7 @@ public struct Dither: Sendable {
       let x = source[i]
       let scaled = (x == x ? x : 0) * 32_767 + noise
       let clipped = min(max(scaled, -32_767), 32_767)
-      // Rounds half away from zero. Adding ±0.5 cannot overflow, because `clipped` is limited to the 16-bit range.
+      // Rounds half away from zero. Adding ±0.5 cannot overflow, because `clipped` is within the 16-bit range.
       target[i] = Int16(truncatingIfNeeded: Int32(clipped < 0 ? clipped - 0.5 : clipped + 0.5))
     }
   }

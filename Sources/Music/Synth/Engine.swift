@@ -2,10 +2,8 @@ import Glibc
 import ScoreModel
 import Synchronization
 
-/// The sound engine: takes score events from one thread and renders interleaved stereo on another thread.
-///
-/// Everything except `render` and `pass` belongs to one producer thread. The threads share only plain data in rings of fixed size, and
-/// atomics: `render` never allocates, locks or waits.
+/// The sound engine: takes score events from one thread and renders interleaved stereo on another thread. Everything except `render` and
+/// `pass` belongs to one producer thread. `render` never allocates, locks or waits.
 public final class Engine: @unchecked Sendable {
   /// The piano for new notes.
   public enum Piano: String, Sendable, Hashable, CaseIterable {
@@ -23,10 +21,10 @@ public final class Engine: @unchecked Sendable {
   private let begun = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
-  // The patch and the tuning (the next property) from which the producer thread builds the next rack (the nodes of a patch).
+  // The patch and the tuning from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
-  /// The piano's tables while `beginTuning` and `continueTuning` compute them, note by note; `nil` if no tuning is in progress.
+  /// The piano's tables while `beginTuning` and `continueTuning` compute them; `nil` if no tuning is in progress.
   private var tables: ModalTables.Draft?
 
   /// Makes a silent engine at a sample rate in Hz with the mix of `patch`.
@@ -46,10 +44,8 @@ public final class Engine: @unchecked Sendable {
   /// The first frame of the next block to render. An event for this frame is on time if it is posted before that block begins.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
-  /// Posts a batch of events sorted by frame; the audio thread receives all or none of them.
-  ///
-  /// Call from one thread only. A batch that arrives after its first frame has begun is shifted as a whole and reported by
-  /// `takeLate()`. Returns `false`, without effect, if more than 8,192 events would be pending.
+  /// Posts a batch of events sorted by frame, from one thread only; the audio thread receives all or none of them. A late batch is shifted
+  /// as a whole and reported by `takeLate()`. Returns `false`, without effect, if more than 8,192 events would be pending.
   @discardableResult
   public func post(_ events: [ScoreEvent]) -> Bool {
     ring.post(events.count) { Posted(event: events[$0], begins: $0 == 0) }
@@ -64,17 +60,14 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Sound
 
-  /// Fills `frames` frames of interleaved stereo Float, −1…1. Real-time safe: yes.
-  ///
-  /// The result does not depend on block sizes. In release builds the compiler verifies that this function and all that it calls never
-  /// allocate, lock or count references; in debug builds it cannot see into other files.
+  /// Fills `frames` frames of interleaved stereo Float, −1…1. The result does not depend on block sizes. Real-time safe: in release builds
+  /// the compiler verifies that this function and all that it calls never allocate, lock or count references.
   #if !DEBUG
     @_noLocks @_noAllocation
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // This store must come before `drain` reads the ring. `Ring.post` says why both this store and the store in `post` are sequentially
-    // consistent.
+    // This store must come before `drain` reads the ring; `Ring.post` says why it is sequentially consistent.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)
@@ -100,19 +93,17 @@ public final class Engine: @unchecked Sendable {
   /// Evens out the loudness of the piano (see `Leveler`), or leaves it as played, which is the default.
   public func setEven(_ isEven: Bool) { controls.isEven.store(isEven, ordering: .relaxed) }
 
-  /// Sets the level of the bed (the drone's sustained tone) in dB relative to the patch, −90…+12; `nil` turns the bed off.
+  /// Sets the level of the bed in dB relative to the patch, −90…+12; `nil` turns the bed off.
   public func setDroneLevel(decibels: Double?) {
     controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Sets the level of the preview (the tone of the cell under the pointer or the focus) in dB relative to the patch, −90…+12; `nil` turns
-  /// the preview off.
+  /// Sets the level of the preview of a cell in dB relative to the patch, −90…+12; `nil` turns the preview off.
   public func setPreviewLevel(decibels: Double?) {
     controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Tunes A4 to 415…466 Hz, for new notes, bells, the sympathetic strings, the bed and the preview. Blocks the caller for some
-  /// milliseconds.
+  /// Tunes A4 to 415…466 Hz for new notes, bells, strings, bed and preview. Blocks the caller for some milliseconds.
   public func setTuning(a4: Double) {
     beginTuning(a4: a4)
     while continueTuning() {}
@@ -136,8 +127,7 @@ public final class Engine: @unchecked Sendable {
     return false
   }
 
-  /// Changes mix and effects without interruption: notes that sound already keep the old effects to their end, new notes use the new
-  /// effects.
+  /// Changes mix and effects without interruption: notes that sound already keep the old effects to their end.
   public func load(_ patch: Patch) {
     self.patch = patch
     controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))
@@ -155,8 +145,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Meters
 
-  /// The number of voices that sound now, of voices stolen (ended for new notes) so far, and of frames changed by the limiter so far. Call
-  /// only between renders.
+  /// The voices that sound now, the voices stolen (ended for new notes) so far, and the frames limited so far. Call only between renders.
   package var counters: (voices: Int, steals: Int, limited: Int) { mixer.pointee.counters }
 
   private static func amplitude(_ decibels: Double?) -> Float {

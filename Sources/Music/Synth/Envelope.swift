@@ -1,6 +1,4 @@
-/// The level of a sound over a sliding window: peak or root mean square.
-///
-/// Both channels share one level, which lags behind the sound by at most the window. Real-time safe: yes, except `init`.
+/// The level of both channels together over a sliding window: peak or root mean square. Real-time safe: yes, except `init`.
 public struct EnvelopeExtractor: ~Copyable {
   /// The kind of level that an extractor measures.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
@@ -26,8 +24,8 @@ public struct EnvelopeExtractor: ~Copyable {
 
   private let sampleRate: Double
   private let values: SampleBuffer<Float>
-  /// The candidates for the peak of the sliding window: the levels (and in `queueAge` the frames) that no later frame has reached. The
-  /// first is the peak. A frame costs constant time on average.
+  /// The candidates for the peak of the window, the first of which is the peak: levels (in `queueAge` their frames) that no later frame
+  /// reached.
   private let queueValue: SampleBuffer<Float>
   private let queueAge: SampleBuffer<Int>
   private var queueHead = 0
@@ -81,8 +79,7 @@ public struct EnvelopeExtractor: ~Copyable {
     values[now & mask] = square
     switch detector {
     case .average:
-      // Each square is added to `sum` and later subtracted in double precision, so almost no error remains. If rounding leaves a tiny
-      // negative sum, it counts as 0.
+      // Double precision leaves almost no error in the sum of added and subtracted squares; a tiny negative sum counts as 0.
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:

@@ -1,7 +1,6 @@
-/// A feedback delay line for sympathetic strings, echoes, the sound of a mistake and of a draw.
-///
-/// y = x + g·z, where z is y delayed and passed through a gentle low-pass; the output is `dry`·x + `wet`·z. A third-order Lagrange
-/// polynomial with gain at most 1 interpolates between samples, so the loop is stable for every |g| < 1.
+/// A feedback delay line for sympathetic strings, echoes, the sound of a mistake and of a draw: y = x + g·z, where z is y delayed and
+/// low-passed, and the output is `dry`·x + `wet`·z. Third-order Lagrange interpolation has a gain of at most 1, so the loop is stable for
+/// |g| < 1.
 public struct FeedbackComb: ~Copyable, AudioNode {
   /// The settings of a comb.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
@@ -31,8 +30,8 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       self.glide = min(max(glide, 1), 60_000)
     }
 
-    /// A string of `frequency` Hz that loses 60 dB in `t60` seconds: the feedback is 10^(−3 D/(fs·T60)) for a delay of D frames at
-    /// the rate fs.
+    /// A string of `frequency` Hz that loses 60 dB in `t60` seconds: at the rate fs a delay of D frames has the feedback 10^(−3
+    /// D/(fs·T60)).
     public static func string(frequency: Double, t60: Double, damping: Float = 0) -> Parameters {
       let delay = 48_000 / frequency
       let g = Arithmetic.decay(t60: t60, sampleRate: 48_000 / delay)
@@ -46,10 +45,8 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return scaled
     }
 
-    /// The time within which a new delay is reached, in frames at `sampleRate`.
     func glideFrames(at sampleRate: Double) -> Int { Int(glide * Float(sampleRate / 1_000)) }
 
-    /// Converts a delay from frames at 48 kHz to frames at `sampleRate`.
     package static func delay(_ frames: Float, at sampleRate: Double) -> Float {
       min(frames * Float(sampleRate / 48_000), FeedbackComb.maximumDelay)
     }
@@ -96,7 +93,6 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     delay.aim(min(max(frames, 4), Self.maximumDelay), frames: within)
   }
 
-  /// Moves the feedback to `g` within a number of frames, without changing other settings.
   mutating func setFeedback(_ g: Float, within frames: Int) {
     var target = levels.target
     target.x = min(max(g, -0.9999), 0.9999)
@@ -142,8 +138,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let d = delay.next()
       let p = levels.next()
       let (g, k) = (p.x, p.y)
-      // The low-pass with the coefficient k delays low frequencies by about k/(1 − k) frames. A delay line shorter by this time keeps the
-      // pitch.
+      // The low-pass delays low frequencies by about k/(1 − k) frames. A delay line shorter by this time keeps the pitch.
       let back = max(d - k / (1 - k), 2)
       let whole = Int(back)
       let t = back - Float(whole)

@@ -1,7 +1,5 @@
-/// A piano called through C functions: the interface for the sampled grand.
-///
-/// All functions run on the audio thread and must be real-time safe. A call of `render` has at most 64 frames and never crosses the
-/// engine's 64-frame grid.
+/// A piano called through C functions: the interface for the sampled grand. All functions run on the audio thread and must be real-time
+/// safe. A call of `render` has at most 64 frames and never crosses the engine's 64-frame grid.
 public struct Instrument: BitwiseCopyable, @unchecked Sendable {
   /// The first argument of all functions.
   public typealias Context = UnsafeMutableRawPointer

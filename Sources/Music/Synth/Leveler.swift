@@ -1,15 +1,11 @@
 import ScoreModel
 
-/// Evens out loudness, so that quiet passages are heard in a room that is not silent: a passage that is 4 dB softer than
-/// another becomes 1 dB softer.
-///
-/// The gain follows the mean power of the preceding cells of 64 frames: within 3 ms if the sound gets louder, so that a note after
-/// silence is not too loud, and within 0.25 s if it gets softer. docs/pace.md has the loudness and its range in each game.
+/// Evens out loudness, so that quiet passages are heard in a room that is not silent: of 4 dB difference, 1 dB remains. The gain follows
+/// the mean power within 3 ms if the sound gets louder, so that a note after silence is not too loud, and within 0.25 s if it gets softer.
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The gain rises while the mean power falls below `reference`, until the power is lower by this ratio: 33 dB. There the gain is 24.75
-  /// dB, before `makeup`.
+  /// The gain rises as the mean power falls, down to this ratio below `reference`, 33 dB; there the gain is 24.75 dB before `makeup`.
   private static let most: Float = 1_995.3
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −63 dBFS.
   private static let floor: Float = 0.000_000_501

@@ -1,8 +1,5 @@
-/// A safety limiter without look-ahead, inactive in normal play.
-///
-/// The gain follows the peak within about 2 ms and recovers slowly. Until the gain has followed, a curve bends the samples: linear
-/// up to the ceiling, at most 1.7 dB above it. Gain and curve are smooth, so nothing clicks. Both channels share a gain, so the
-/// stereo image is kept.
+/// A safety limiter without look-ahead, inactive in normal play. The gain follows the peak within about 2 ms; until then a smooth curve
+/// bends samples, at most 1.7 dB above the ceiling. Both channels share a gain, which keeps the stereo image.
 struct Limiter: ~Copyable {
   /// −3 dBFS: leaves 1.7 dB for the onset of a peak and 1.3 dB for peaks between samples.
   private let ceiling = Arithmetic.amplitude(decibels: -3)
@@ -42,8 +39,7 @@ struct Limiter: ~Copyable {
     }
   }
 
-  /// Leaves a sample up to the ceiling as it is. Beyond the ceiling, an excess of u times the headroom becomes u/√(1 + u²) times the
-  /// headroom, which is less than the headroom. Slope and curvature are continuous.
+  /// Beyond the ceiling, turns an excess of u times the headroom into u/√(1 + u²) times the headroom. Slope and curvature are continuous.
   @inline(__always)
   private func bent(_ x: Float) -> Float {
     let over = abs(x) - ceiling

@@ -1,13 +1,10 @@
 import ScoreModel
 import Synchronization
 
-/// The state of the audio thread: turns events into sounding voices and mixes them.
-///
-/// Rendering is split at events and at every 64th frame (the control grid), so results depend on frame numbers only.
-/// Real-time safe: yes, except `init`.
+/// The state of the audio thread: turns events into sounding voices and mixes them. Rendering is split at events and at every 64th frame,
+/// so results depend on frame numbers only. Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
-  /// While the piano has this amplitude (that of a soft passage), the drone has the level of the patch. The drone follows the piano's
-  /// envelope.
+  /// While the piano has this amplitude (that of a soft passage), the drone has the level of the patch.
   private static let breathReference: Float = 0.1
 
   let sampleRate: Double
@@ -19,10 +16,10 @@ struct Mixer: ~Copyable {
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
   private let previews: Nodes<ToneGenerator>
-  /// Frames until each key of the sampled grand is released; negative after the release. Each bus has 256 entries, by pitch: 128 for the
-  /// notes that are panned to the right or the middle, then 128 for those panned to the left, which use another MIDI channel of the grand.
+  /// Frames until each key of the sampled grand is released; negative after the release. Each bus has 128 entries for notes panned to the
+  /// right or the middle, then 128 for those panned to the left.
   private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
-  /// The three tones of the bed (the drone's sustained tone); small loudspeakers reproduce only the second and third.
+  /// The three tones of the bed; small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
   private var leveler: Leveler
@@ -43,7 +40,7 @@ struct Mixer: ~Copyable {
   private var send = Ramp<Float>(0)
   /// The share of the piano's sound that the current rack (the nodes of the patch) gets; the old rack gets the rest.
   private var rackEnter = Ramp<Float>(1)
-  /// The level of the old rack: stays at 1 while the rack's sound dies away, but fades out if a third rack is waiting to be taken.
+  /// The level of the old rack: 1 while the rack's sound dies away, but it fades out if a third rack waits to be taken.
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
@@ -80,18 +77,15 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// The number of voices that sound now, of voices stolen (ended for new notes) so far, and of frames changed by the limiter so far; for
-  /// tests and meters between renders.
+  /// The voices that sound now, the voices stolen (ended for new notes) so far, and the frames changed by the limiter so far.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
 
   // MARK: - A block
 
-  /// The number of the next frame to render.
   var now: Int64 { frame }
 
-  /// Moves the posted events from the ring to the scheduler, and reports late batches in `late`.
   mutating func drain(_ ring: borrowing Ring<Posted>, _ late: borrowing Ring<LateBatch>) {
     scheduler.drain(ring, now: frame, late: late)
   }
@@ -104,7 +98,6 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Renders the next `frames` frames of interleaved stereo.
   mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int, controls: borrowing Controls) {
     var done = 0
     while done < frames {
@@ -170,7 +163,7 @@ struct Mixer: ~Copyable {
   private mutating func movePreview(_ event: ScoreEvent) {
     previews[activePreview].stop()
     guard event.amount > 0 else { return }
-    // Two tone generators take turns, so that the previews of two cells of the board cross-fade.
+    // Two tone generators take turns, so that the previews of two cells cross-fade.
     activePreview = (activePreview + 1) % previews.count
     previews[activePreview].start(midi: Double(min(event.pitch.midi, 127)))
   }
@@ -229,8 +222,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Gives the parts outside of the rack (the nodes of the patch) their levels, envelope settings and tuning: the preview, the drone, its
-  /// matcher and the mix.
+  /// Gives the parts outside of the rack their levels, envelope settings and tuning.
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in previews.indices { previews[i].set(tone) }
@@ -248,8 +240,7 @@ struct Mixer: ~Copyable {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
     // At most two racks sound: the old rack fades within 100 ms if another rack is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // The old rack (the nodes of the patch before) ends ten seconds after the new rack came, or after its fade. It goes back to the
-    // producer thread, which frees it, once the producer has collected the rack returned before.
+    // The old rack ends ten seconds after the new rack came, or after its fade. Then the producer thread frees it.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
     guard oldRack == nil, let incoming = controls.rack.take() else { return }
@@ -336,8 +327,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Renders strings, effect chains and reverb, fed by the piano. After a change of the patch, the piano's sound fades over from the old
-  /// rack to the new one.
+  /// Renders strings, effect chains and reverb, fed by the piano, whose sound fades over from an old rack to the new one.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.count
     feed(rack, isOld: false, dry, used, into: out)
@@ -347,7 +337,7 @@ struct Mixer: ~Copyable {
     rackLeave.skip(n)
   }
 
-  /// Feeds a rack (the nodes of a patch) its share of the piano, and adds its output, which is faded if the rack is old.
+  /// Feeds a rack its share of the piano, and adds its output.
   private func feed(
     _ rack: UnsafeMutablePointer<Rack>, isOld: Bool, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock
   ) {

@@ -1,7 +1,5 @@
-/// A piano synthesised from decaying partials, without samples: up to 32 notes. SIMD computes eight partials at once.
-///
-/// Each partial is a complex number that rotates from frame to frame, so block sizes have no effect. A strike sets its amplitude, the
-/// damper reduces it. A stolen voice (ended for a new note) fades out within 5 ms. Real-time safe: yes, except `init`.
+/// A piano synthesised from decaying partials, without samples: up to 32 notes. Each partial is a complex number that rotates from frame to
+/// frame, so block sizes have no effect. Real-time safe: yes, except `init`.
 struct ModalPiano: ~Copyable {
   /// The maximum number of sounding notes; a further note ends the quietest one (steals its voice).
   static let polyphony = 32
@@ -56,7 +54,6 @@ struct ModalPiano: ~Copyable {
   /// Moves the pedal to `amount`, 0 (up) … 1 (down), within `frames`.
   mutating func setPedal(_ amount: Float, frames: Int) { pedal.aim(amount, frames: frames) }
 
-  /// The pedal's current position, 0…1.
   var pedalNow: Float { pedal.value }
 
   /// Strikes a note: `pan` −100…100, `hold` frames until the key is released, `bus` the number of the output, `gain` a factor.
@@ -77,7 +74,6 @@ struct ModalPiano: ~Copyable {
     excite(slot, entry, velocity: velocity)
   }
 
-  /// Fades all voices out within `frames`.
   mutating func hush(frames: Int) {
     for v in 0..<Self.slots where voices[v].isActive { startFade(v, frames: frames) }
   }

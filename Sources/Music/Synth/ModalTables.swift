@@ -25,10 +25,8 @@ struct ModalNote: Sendable {
 
 /// The partials of all notes in groups of eight: built once, read by the audio thread.
 struct ModalTables: ~Copyable {
-  /// The values of eight partials, for SIMD.
   typealias Lane = SIMD8<Float>
 
-  /// A note's groups of partials in the tables, its rise in frames, and its damper.
   struct Entry: BitwiseCopyable {
     var first: Int32 = 0
     var groups: Int32 = 0
@@ -42,17 +40,16 @@ struct ModalTables: ~Copyable {
   /// The index in `entries` of the knock, a sound without pitch; the 128 MIDI notes come before it.
   static let knock = 128
 
-  /// Eight partials of a note.
   struct Group: BitwiseCopyable {
     var rotationRe = Lane.zero
     var rotationIm = Lane.zero
     var leftGain = Lane.zero
     var rightGain = Lane.zero
     var rightQuadrature = Lane.zero
-    /// The real part of each partial's phase at the strike; the next property has the imaginary part.
+    /// The real and the imaginary part of each partial's phase at the strike.
     var startRe = Lane.zero
     var startIm = Lane.zero
-    /// The base-2 logarithm of each partial's amplitude at velocity 30; the next two properties are for the velocities 50 and 80.
+    /// The base-2 logarithm of each partial's amplitude at the velocities 30, 50 and 80.
     var soft = Lane(repeating: -126)
     var middle = Lane(repeating: -126)
     var loud = Lane(repeating: -126)
@@ -101,8 +98,7 @@ struct ModalTables: ~Copyable {
     }
   }
 
-  /// The audible partials below 0.45 of the sample rate, at most 128, in the order in which they die away, the last first: a voice drops
-  /// silent partials from the end, so it gets cheaper over time.
+  /// The audible partials, at most 128, in the order in which they die away, the last first: a voice drops silent partials from the end.
   private static func audible(_ note: ModalNote, sampleRate: Double) -> [Mode] {
     let kept = note.modes.filter { $0.frequency > 15 && $0.frequency < 0.45 * sampleRate && $0.level.z > -110 }
     let loudest = kept.sorted { $0.level.z > $1.level.z }.prefix(maxGroups * 8)

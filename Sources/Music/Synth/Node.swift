@@ -5,30 +5,24 @@ public typealias Stereo = SIMD2<Float>
 public typealias StereoBlock = UnsafeMutableBufferPointer<Stereo>
 
 extension Stereo {
-  /// The amplitude of the louder channel.
   @inline(__always)
   var peak: Float { Swift.max(abs(x), abs(y)) }
 
-  /// Left and right swapped.
   @inline(__always)
   var swapped: Stereo { Stereo(y, x) }
 }
 
 extension StereoBlock {
-  /// Copies the first frames of `other`, which is at least as long, into this block. A plain loop: the compiler takes `update(from:)` for a
-  /// deallocation, which is not allowed on the audio thread.
+  /// A plain loop: the compiler takes `update(from:)` for a deallocation, which is not allowed on the audio thread.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 
-  /// Adds the first frames of `other`, which is at least as long, to the frames of this block.
   @inline(__always)
   func add(_ other: StereoBlock) { for i in indices { self[i] += other[i] } }
 
-  /// Multiplies each frame by the next value of a ramp.
   @inline(__always)
   func scale(_ ramp: inout Ramp<Float>) { for i in indices { self[i] *= ramp.next() } }
 
-  /// Whether every sample is 0.
   @inline(__always)
   var isSilent: Bool {
     for i in indices where self[i] != .zero { return false }
@@ -42,10 +36,8 @@ extension StereoBlock {
   }
 }
 
-/// A sound generator or effect: allocates in `init` and renders in place without allocation.
-///
-/// Each node counts its position in the 64-frame control grid from its first frame, so that results do not depend on
-/// block sizes, bit for bit.
+/// A sound generator or effect: allocates in `init` and renders in place without allocation. Each node counts its position in the 64-frame
+/// control grid from its first frame, so that results do not depend on block sizes, bit for bit.
 package protocol AudioNode: ~Copyable {
   /// The settings of the node; each setting has its own unit, range and default.
   associatedtype Parameters: Sendable, Hashable
@@ -67,8 +59,7 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Removes the frames up to the next point of the 64-frame grid from `rest` and returns them; `nil` if `rest` is empty. `starts` is
-  /// whether the first of these frames is on such a point.
+  /// Removes the frames up to the next point of the grid from `rest` and returns them. `starts`: the first of them is on a point.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }
@@ -81,9 +72,8 @@ struct GridPlace: BitwiseCopyable {
   }
 }
 
-/// Detects when a node with a memory has been silent long enough to skip its computation.
-///
-/// Call `note` with each frame's peak, and `tick` at the start of each 64-frame cell of the control grid.
+/// Detects when a node with a memory has been silent long enough to skip its computation. Call `note` with each frame's peak, and `tick` at
+/// the start of each 64-frame cell of the control grid.
 struct SilenceWatch: BitwiseCopyable {
   /// The number of silent frames after which the node's memory has no sound left.
   private let memory: Int
@@ -92,7 +82,6 @@ struct SilenceWatch: BitwiseCopyable {
   private var quiet: Int
   private var peak: Float = 0
 
-  /// Watches an initially silent node with a memory of `memory` frames.
   init(memory: Int, floor: Float) {
     self.memory = memory
     self.floor = floor
@@ -102,7 +91,6 @@ struct SilenceWatch: BitwiseCopyable {
   /// Whether the node contains only silence.
   var isResting: Bool { quiet >= memory }
 
-  /// Records the amplitude of a frame in the node's memory or output.
   @inline(__always)
   mutating func note(_ level: Float) { peak = max(peak, level) }
 
@@ -114,7 +102,6 @@ struct SilenceWatch: BitwiseCopyable {
     return isResting && !wasResting
   }
 
-  /// Records that the node's memory was cleared.
   mutating func rest() {
     quiet = memory
     peak = 0

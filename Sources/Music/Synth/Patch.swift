@@ -1,8 +1,6 @@
 import ScoreModel
 
-/// The wiring and mix of the sound as plain data, compiled from the rule file.
-///
-/// `Engine.load(_:)` turns a patch into nodes without interrupting the sound.
+/// The wiring and mix of the sound as plain data. `Engine.load(_:)` turns a patch into nodes without interrupting the sound.
 public struct Patch: Sendable, Hashable {
   /// The maximum number of effect chains of a patch; `ScoreEvent.chain` counts from 1, 0 is none.
   public static let maxChains = 7
@@ -31,8 +29,7 @@ public struct Patch: Sendable, Hashable {
   public var breath = EnvelopeMatcher.Parameters.breath
   /// T60 of a bell in seconds, 0.2…20.
   public var bellDecay: Float = 4
-  /// The effect chains, at most `maxChains`; the first is number 1. Struck notes also pass through the effect units of their chain, one
-  /// after the other; the result is added to the dry sound.
+  /// The effect chains, at most `maxChains`; the first is number 1. The output of a note's chain is added to its dry sound.
   public var chains: [[Node]] = []
 
   /// Makes a patch with the piano alone.

@@ -1,6 +1,5 @@
-/// The parameters of the modal piano, fitted to a sampled grand: rows of integers for every third note.
-///
-/// `tools/fit-piano/fit.py` generates `table`, where the units are described.
+/// The parameters of the modal piano, fitted to a sampled grand: rows of integers for every third note. `tools/fit-piano/fit.py` generates
+/// `table`, where the units are described.
 enum PianoFit {
   struct Anchor {
     /// The note's MIDI number, hammer rise, inharmonicity and tuning.

@@ -1,9 +1,7 @@
 import Glibc
 import ScoreModel
 
-/// The model of the modal piano: the partials of each note with level, decay and stereo position.
-///
-/// `PianoFit` has measurements of every third note of a sampled grand (the anchors); the notes between them are interpolated. The
+/// The model of the modal piano: the partials of each note, interpolated between the measured notes of a sampled grand (`PianoFit`). The
 /// constants below deviate from the measured piano on purpose: this music needs notes that sound for long.
 struct PianoModel {
   /// The pitch of A4 in Hz.
@@ -14,16 +12,15 @@ struct PianoModel {
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
   /// By MIDI note: the dB by which the late stage of the decay is raised, so that the treble sustains longer.
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
-  /// By MIDI note: the slowest decay in dB/s. The fit has slower ones, because the grand's samples are loops in which some partials
-  /// never decay.
+  /// By MIDI note: the slowest decay in dB/s. The grand's samples are loops, in which some partials never decay.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
-  /// The fastest early decay of the first partial in dB/s; the fit has faster ones where it took hammer noise for a partial. The next two
-  /// properties are the increase of this limit with each further partial, and its maximum.
+  /// The fastest early decay of the first partial in dB/s, its increase with each further partial, and its maximum. The fit has faster
+  /// decays where it took hammer noise for a partial.
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
-  /// By MIDI note: the mean power in dBFS to which a note is adjusted, over its first 0.2 s at velocity 50. Neighbouring notes of the
-  /// sampled grand differ by up to 7 dB.
+  /// By MIDI note: the mean power in dBFS in a note's first 0.2 s at velocity 50. Neighbouring notes of the sampled grand differ by up to 7
+  /// dB.
   private static let evenness: [(Double, Double)] = [
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
@@ -33,7 +30,7 @@ struct PianoModel {
   /// By MIDI note: the longest rise of a note in ms, so that soft notes are not late.
   private static let slowestRise: [(Double, Double)] = [(35, 11), (60, 8), (83, 6), (107, 3)]
 
-  /// The note of a MIDI number. A number outside of the keyboard (21…108) gets the note of the same name in the nearest octave.
+  /// A number outside of the keyboard (21…108) gets the note of the same name in the nearest octave.
   func note(midi: Int) -> ModalNote {
     var m = midi
     while m < 21 { m += 12 }
@@ -61,8 +58,7 @@ struct PianoModel {
     return note
   }
 
-  /// Interpolates partial `n` between two anchors (fitted notes). A partial that only one anchor has is softer, the further the note is
-  /// from this anchor.
+  /// Interpolates partial `n` between two fitted notes. A partial that only one of them has is softer, the further away that note is.
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }
@@ -87,8 +83,7 @@ struct PianoModel {
     note.modes.append(
       Mode(
         frequency: f, level: levels(row[2] / 10), decay: early, side: row[8] / 10, phase: row[9] / 1_000, start: start))
-    // A note's strings are slightly detuned, so the late stage of its decay has a slightly higher frequency and beats slowly against the
-    // early stage.
+    // A note's strings are slightly detuned, so the late stage of its decay is slightly higher and beats slowly against the early stage.
     note.modes.append(
       Mode(
         frequency: f + 0.06 + 0.2 * random.uniform(),
@@ -110,7 +105,7 @@ struct PianoModel {
   private func appendNoise(_ anchor: PianoFit.Anchor, to note: inout ModalNote, _ random: inout Noise) {
     for row in anchor.thuds {
       let level = Double(row[1]) / 10
-      // Two partials at different frequencies instead of one, so that a thud (a noise of hammer and soundboard) has no pitch.
+      // Two partials at different frequencies, so that a thud (a noise of hammer and soundboard) has no pitch.
       for shift in [0.93, 1.08] {
         note.modes.append(
           Mode(
@@ -149,6 +144,5 @@ struct PianoModel {
 }
 
 extension Noise {
-  /// A random number in 0..<1.
   fileprivate mutating func uniform() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }

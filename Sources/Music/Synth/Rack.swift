@@ -2,10 +2,8 @@ import ScoreModel
 
 /// The nodes of a patch: built off the audio thread, passed to it by pointer, and returned to the producer when silent.
 struct Rack: ~Copyable {
-  /// An effect unit of a chain.
   private enum Unit: BitwiseCopyable {
-    /// A comb with its normal delay. Unless `melt` is 0, the delay moves to `melt` within `frames` when the chain starts. Delays
-    /// are in frames.
+    /// Unless `melt` is 0, the comb's delay moves from `home` to `melt` within `frames` when the chain starts. Delays are in frames.
     case comb(UnsafeMutablePointer<FeedbackComb>, home: Float, melt: Float, frames: Int)
     case ring(UnsafeMutablePointer<StereoRingModulator>)
     case matcher(UnsafeMutablePointer<EnvelopeMatcher>)
@@ -13,22 +11,21 @@ struct Rack: ~Copyable {
     case gain(Float)
   }
 
-  /// A chain: the range of its effect units, and the number of frames for which it still sounds after its last input; at 0 the chain is
-  /// skipped.
+  /// The range of the chain's units, and the frames for which it still sounds after its last input; at 0 the chain is skipped.
   private struct Chain: BitwiseCopyable {
     var first = 0
     var end = 0
     var ringing = 0
   }
 
-  /// This and the next five properties: the levels of the parts of the mix as amplitudes.
+  /// The levels of the parts of the mix as amplitudes, up to `knock`.
   let piano: Float
   let grand: Float
   let send: Float
   let drone: Float
   let bell: Float
   let knock: Float
-  /// The level of the preview (the tone of the cell under the pointer or the focus), in dBFS.
+  /// The level of the preview of a cell, in dBFS.
   let preview: Float
   let breath: EnvelopeMatcher.Parameters
   let bellDecay: Float
@@ -121,8 +118,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Starts a chain for a struck note: the delay of each comb that has a `melt` moves to `melt`, from its normal value if the chain was
-  /// silent, else from its present value.
+  /// Starts a chain for a struck note: the delay of each comb that has a `melt` moves there, from its normal value if the chain was silent.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {

@@ -10,22 +10,19 @@ extension Float: Rampable {}
 extension SIMD2<Float>: Rampable {}
 extension SIMD4<Float>: Rampable {}
 
-/// Moves parameters linearly to their target; the slope changes only at the points of the control grid, every 64 frames.
-///
-/// Call `tick` at every 64th frame, and `next` once a frame. Real-time safe: yes.
+/// Moves parameters linearly to their target; the slope changes only at the points of the control grid, every 64 frames. Call `tick` at
+/// every 64th frame, and `next` once a frame. Real-time safe: yes.
 struct Ramp<Value: Rampable>: BitwiseCopyable {
   private(set) var value: Value
   private(set) var target: Value
   private var step = Value()
   private var cells: Int32 = 0
 
-  /// Makes a ramp that stays at a value until it gets a target.
   init(_ value: Value) {
     self.value = value
     target = value
   }
 
-  /// Whether the value is at its target.
   var isAtRest: Bool { cells == 0 && value == target }
 
   /// Moves to `target` from the next `tick` on, within `frames`, rounded up to a multiple of 64.
@@ -38,7 +35,6 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   /// Sets the value at once, without a ramp. Call only while the change cannot be heard.
   mutating func jump(_ value: Value) { self = Ramp(value) }
 
-  /// Computes by how much the value changes in each frame of the next cell (64 frames) of the control grid.
   mutating func tick() {
     if cells > 0 {
       step = (target - value) / (Float(cells) * Float(Grid.frames))
@@ -50,14 +46,12 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     }
   }
 
-  /// Advances by one frame and returns the value there.
   @inline(__always)
   mutating func next() -> Value {
     value = value + step
     return value
   }
 
-  /// Advances by a number of frames.
   @inline(__always)
   mutating func skip(_ frames: Int) { for _ in 0..<frames { _ = next() } }
 }

@@ -1,6 +1,5 @@
 /// A reverb: sixteen delay lines with feedback through a Hadamard matrix, after four diffusing allpasses on each side (left and right).
-///
-/// Each line loses 60 dB in `decay` seconds, treble faster. Real-time safe: yes, except `init`.
+/// Real-time safe: yes, except `init`.
 public struct Reverb: ~Copyable, AudioNode {
   /// The settings of a reverb.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
@@ -38,8 +37,7 @@ public struct Reverb: ~Copyable, AudioNode {
   private static let diffusers: [Int] = [113, 229, 347, 523, 127, 251, 367, 547]
 
   private let sampleRate: Double
-  /// The frames stored for each line; the next two properties are those for each allpass and for the pre-delay. Powers of two, so
-  /// that a mask wraps the index.
+  /// The frames stored for each line, for each allpass and for the pre-delay: powers of two, so that a mask wraps the index.
   private let size: Int
   private let diffuserSize: Int
   private let predelaySize: Int
@@ -86,8 +84,7 @@ public struct Reverb: ~Copyable, AudioNode {
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)
-      // The coefficient k of the one-pole low-pass in the loop. Its gain at 8 kHz, (1 − k)/√(1 − 2kc + k²) with the cosine c of 8 kHz,
-      // lowers the gain of a round from `base` to `high` dB.
+      // The coefficient k of the one-pole low-pass in the loop, whose gain at 8 kHz is (1 − k)/√(1 − 2kc + k²) with the cosine c of 8 kHz.
       let want = Arithmetic.amplitude(decibels: max(high - base, -30))
       let a = 1 - want * want
       let b = 1 - want * want * c
@@ -163,8 +160,7 @@ public struct Reverb: ~Copyable, AudioNode {
     for i in 0..<16 {
       lines[i * size + (at & (size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
     }
-    // The left side sums the even lines and the right side the odd lines, with alternating signs, which makes the sound wide. A
-    // little of each side goes to the other for compatibility with mono.
+    // Alternating signs make the sound wide; a little of each side goes to the other for compatibility with mono.
     let (even, odd) = (y.evenHalf, y.oddHalf)
     let out = Stereo((even.evenHalf - even.oddHalf).sum(), (odd.evenHalf - odd.oddHalf).sum())
     return out * 0.5 + out.swapped * 0.075

@@ -27,9 +27,7 @@ struct Ring<Element: BitwiseCopyable>: ~Copyable {
     return from..<written.load(ordering: .sequentiallyConsistent)
   }
 
-  /// The value at a position of `pending()`.
   subscript(_ at: Int) -> Element { slots[at & (slots.count - 1)] }
 
-  /// Frees the slots before `end`.
   func take(upTo end: Int) { read.store(end, ordering: .releasing) }
 }

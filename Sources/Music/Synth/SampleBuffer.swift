@@ -1,11 +1,8 @@
-/// A fixed memory buffer allocated in `init`: the only storage of audio nodes.
-///
-/// Access is unchecked: indices must be in `0..<count`. Real-time safe: yes, except `init` and `deinit`.
+/// A fixed memory buffer, the only storage of audio nodes. Access is unchecked. Real-time safe: yes, except `init` and `deinit`.
 struct SampleBuffer<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   let base: UnsafeMutablePointer<Element>
   let count: Int
 
-  /// Allocates `count` elements, each set to `value`.
   init(_ count: Int, repeating value: Element) {
     self.count = count
     base = UnsafeMutablePointer<Element>.allocate(capacity: max(count, 1))
@@ -22,9 +19,7 @@ struct SampleBuffer<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   func fill(_ value: Element) { base.update(repeating: value, count: max(count, 1)) }
 }
 
-/// A fixed number of audio nodes at fixed addresses.
-///
-/// Access is unchecked: indices must be in `indices`. Real-time safe: yes, except `init` and `deinit`.
+/// A fixed number of audio nodes at fixed addresses. Access is unchecked. Real-time safe: yes, except `init` and `deinit`.
 struct Nodes<Node: ~Copyable>: ~Copyable {
   private let base: UnsafeMutablePointer<Node>
   let count: Int
@@ -49,7 +44,6 @@ struct Nodes<Node: ~Copyable>: ~Copyable {
 }
 
 extension SampleBuffer where Element == Stereo {
-  /// The block of `count` frames that starts at index `place`.
   @inline(__always)
   func block(_ count: Int, from place: Int = 0) -> StereoBlock { StereoBlock(start: base + place, count: count) }
 }

@@ -13,8 +13,7 @@ struct Scheduler: ~Copyable {
   private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
-  /// The number of frames by which the current batch is late. One call of `drain` may take only a part of a batch, so the next call needs
-  /// this number, too.
+  /// The frames by which the current batch is late, kept between calls: one call of `drain` may take only a part of a batch.
   private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }

@@ -1,9 +1,7 @@
 import ScoreModel
 
-/// A sine tone with equal-power fades. Even a very short tone does not click.
-///
-/// A state machine: idle → fading in → sustaining → fading out → idle. The fade position moves up and down without jumps: a stop during the
-/// fade-in fades out from the position reached.
+/// A sine tone with equal-power fades, so that even a very short tone does not click. A stop during the fade-in fades out from the position
+/// reached.
 public struct ToneGenerator: ~Copyable, AudioNode {
   /// The state of the generator.
   public enum State: UInt8, Sendable, Hashable, BitwiseCopyable {
