@@ -5,11 +5,9 @@ import TicTacToe
 /// An annotation of a record: something that the music responded to besides the moves in the record, such as a move taken back.
 package struct Annotation: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// A move that was later taken back. `choices` are the numbers of the candidate melodies chosen for the bar of the move and the bars
-    /// after it.
+    /// A move that was later taken back. `choices` are the numbers of the candidate melodies of its bar and the bars after it.
     case taken(Cell, choices: [Int])
     case undone
-    /// The opponent's connection was lost or restored.
     case connection(lost: Bool)
   }
 
@@ -27,7 +25,7 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first `taken` without an `undone`: such a move would leave the board in a position that the game lacks.
+  /// The annotations before the first `taken` without an `undone`: replaying this move would leave a mark that the game does not have.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
     for (index, aside) in annotations.enumerated() {

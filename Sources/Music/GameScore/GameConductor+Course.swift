@@ -53,15 +53,14 @@ extension GameConductor {
     }
   }
 
-  /// The plies after the opening of Infinite in which the game's progress still grows.
+  /// The number of plies after the opening of Infinite over which the game's progress grows.
   private static let long = 24
-  /// Ultimate's boards together have the progress 1 at this number of points: 4 for a closed board, 1 for a board that a side can win at
-  /// once.
+  /// Ultimate's boards together have the progress 1 at these points: 4 for a closed board, 1 for a board that a side can win at once.
   private static let decided = 24.0
   /// With this number of marks, not counting the first, a board of Ultimate has the progress 1, like a closed board.
   private static let full = 3.0
   /// At this number of plies or more before the end of a game of Infinite the standing is ±0.1, almost even.
   private static let far = 14.0
-  /// The lead in points that would be the standing 1 in Ultimate: 2 points for each won board, 3 for each board that would complete a line.
+  /// In Ultimate, the lead in points that would give the standing 1: 2 points for each won board, 3 for each that would complete a line.
   private static let lead = 9.0
 }

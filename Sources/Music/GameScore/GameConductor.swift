@@ -6,7 +6,6 @@ import Tintinnabuli
 /// Translates games of tic-tac-toe to events of the music's conductor.
 package struct GameConductor: Sendable {
   package var music: Conductor
-  /// The annotations of the running game, for its record.
   package private(set) var annotations: [Annotation] = []
 
   /// The touches of free play; `nil` while a game is played.
@@ -74,8 +73,7 @@ package struct GameConductor: Sendable {
     }
   }
 
-  /// Sets the players' names, which select the players' colours in the score rules, with `-` for `:`. Player `levels:3` has the colour
-  /// `levels-3`.
+  /// Sets the players' names, which select colours in the score rules, with `-` for `:`: player `levels:3` has the colour `levels-3`.
   package mutating func seat(x: String?, o: String?) {
     let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
       name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }

@@ -1,13 +1,12 @@
 import TicTacToe
 
-/// A game event to which the score responds.
 package enum GameEvent: Sendable, Hashable {
   /// A session begins to sound: with the opening phrase, or with the low tonic alone if `resuming` a game.
   case opened(resuming: Bool)
   /// A game begins or is resumed. `human` is the side of the only local human; `awoke` is whether the awakening came before the resumption.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
   /// A network match begins. Its music depends only on the seed, the moves and their logged times, so that all listeners hear the same.
-  /// `station` is the match's position in the cycle of tonics, from 0; after the last tonic the first follows.
+  /// `station` is the match's position in the cycle of tonics, from 0.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
   /// The time in the log of a match's last move, which has sounded already, is now known; `handle` receives it as `logged`.
   case logged
@@ -19,11 +18,9 @@ package enum GameEvent: Sendable, Hashable {
   /// The game ended by resignation, time, agreement or abandonment, or by the last move, which `moved` has reported already.
   case ended(GameEnd)
   case undone
-  /// A player's click or command was refused.
   case refused
   /// An empty cell is hovered or focused; `nil` if no cell is hovered or focused any more.
   case previewed(Cell?)
-  /// The opponent's connection was lost or restored.
   case connection(lost: Bool)
   /// The time on a player's clock fell below ten seconds (`true`) or is above ten seconds again (`false`).
   case clockLow(Bool)

@@ -9,13 +9,10 @@ package struct Rendition: Sendable {
   package private(set) var gameEvents: [(moment: Tick, event: GameEvent)] = []
   /// All score events sorted by frame.
   package private(set) var events: [ScoreEvent] = []
-  /// All bars as composed, including the pairs that a cut silenced.
   package var bars: [Bar] { conductor.music.bars }
-  /// The reasons for each note of M (the melody) by bar index; empty unless the rendition `explains` its notes.
   package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
   /// The rules in use, transposed to the tonic of the game.
   package var rules: ScoreRules { conductor.music.rules }
-  /// The number of the candidate melody chosen for each bar, grouped by the preceding event; for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
   /// The start of the closing bars that quote the winner's motto before the last tonic; `nil` if no motto is quoted.
   package var mottoStart: Tick? {
@@ -48,7 +45,7 @@ package struct Rendition: Sendable {
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Trimmed renderings keep the timing of earlier versions: the first echo comes `echoes.after` seconds after any bar.
+    // Trimmed renderings keep the timing of earlier versions of Alina: the first echo comes `echoes.after` seconds after any bar.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
@@ -147,8 +144,8 @@ package struct Rendition: Sendable {
     finish(at: now)
   }
 
-  /// Plays the annotations up to `frame` and removes them from the list. `state` is the position before the first of them. `frame` and
-  /// their frames count from the session's first sound; minus `origin` they are frames of this music.
+  /// Plays the annotations up to `frame` and removes them from the list. `state` is the position before the first of them. `frame` and the
+  /// annotations' frames count from the session's first sound; minus `origin` they are frames of this music.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
     _ origin: Int64

@@ -75,7 +75,7 @@ final class Grand: @unchecked Sendable {
   }
 }
 
-// At file scope, because a closure would check at each call, on the audio thread, which actor it runs on.
+// The functions of `Instrument` are at file scope, because a closure would check on the audio thread which actor it runs on.
 
 private func grand(_ context: UnsafeMutableRawPointer) -> Unmanaged<Grand> { Unmanaged<Grand>.fromOpaque(context) }
 

@@ -1,4 +1,3 @@
-/// Formats a number with a fixed number of decimals.
 package func fixed(_ x: Double, _ decimals: Int) -> String {
   var scale = 1
   for _ in 0..<decimals { scale *= 10 }

@@ -3,8 +3,7 @@ import ScoreModel
 import Tintinnabuli
 
 /// Exports the score as a Standard MIDI File, format 1: M, T and the bass each have a track and a channel. Each bar is a bar of the file,
-/// with the tempo that gives the bar its real duration. Onsets differ from those of a sound file by at most a tick, one or two
-/// milliseconds.
+/// whose tempo gives the bar its real duration. Onsets differ from those of a sound file by at most a tick (one or two ms).
 package enum MIDIFile {
   /// Ticks of a quarter note. More would make files too long for some readers: pretty_midi accepts at most 10,000,000 ticks.
   private static let division = 960
@@ -61,8 +60,7 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms). A bar of one pair has only its long note, of `long` short
-    /// notes.
+    /// The mean distance of a bar's onsets in frames, at least 480 (10 ms); if a bar has only its long note, the length of a short note.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {
@@ -71,7 +69,7 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar up to the frame `end` with the nearest whole number of beats, or with a shorter note value if it is below half a beat.
+    /// Adds a bar up to the frame `end`, with the nearest whole number of beats. A bar below half a beat gets an eighth or less.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }

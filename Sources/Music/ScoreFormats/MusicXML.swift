@@ -31,7 +31,7 @@ package enum MusicXML {
     let scale: Scale
     /// How many short notes last as long as a long note.
     let long: Int
-    /// The number of beats of the previous measure, and the dynamics mark in force.
+    /// The number of beats of the previous measure; `mark` is the dynamics mark in force.
     private var beats = 0
     private var mark = ""
 
@@ -167,8 +167,7 @@ package enum MusicXML {
         }.joined()
     }
 
-    /// Writes notes that sound together, or a rest if `notes` is empty, in tied parts of at most a whole note (8 eighths). Returns each
-    /// part with its length in eighths.
+    /// Writes notes that sound together, or a rest if `notes` is empty, in tied parts of at most a whole note (8 eighths).
     private func tied(_ notes: [Note], _ length: Int, voice: Int, staff: Int) -> [(xml: String, length: Int)] {
       var parts: [(xml: String, length: Int)] = []
       var rest = length

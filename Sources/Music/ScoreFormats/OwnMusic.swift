@@ -12,7 +12,6 @@ package struct OwnMusic: Sendable, Hashable {
     case count(Int)
     /// The word's steps for a dial (counted from 1) are not a whole number from 0 to `most`.
     case number(Int, most: Int)
-    /// No shipped rules have this name.
     case base(String)
   }
 
@@ -75,7 +74,6 @@ extension RuleTree {
   /// The tree as the text of a rule file, in which `RuleReader` finds the same values.
   package var yaml: String { block("").joined(separator: "\n") + "\n" }
 
-  /// The lines of a mapping, each beginning with `indent`; one line for a word, a number or a list.
   private func block(_ indent: String) -> [String] {
     guard case .mapping(let entries, _) = self else { return ["\(indent)\(flow)"] }
     return entries.flatMap { entry -> [String] in

@@ -4,7 +4,7 @@ import Tintinnabuli
 
 /// Parses a rule file's tree into `ScoreRules` and collects all errors. `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The mapping that is being visited; `nil` if the file has something else there, so that the visit only collects keys for the error.
+  /// The mapping that is being visited; `nil` if the file has something else there, and the visit only collects keys for the error.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.

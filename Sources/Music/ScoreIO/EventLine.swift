@@ -185,7 +185,6 @@ package struct EventNumbers: Sendable {
   }
 }
 
-/// A score composed from incoming lines.
 package struct LiveScore {
   /// Call the conductor's `open` before the first line, and its `advance` as time passes.
   package var conductor: Conductor

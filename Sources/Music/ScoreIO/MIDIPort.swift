@@ -60,7 +60,6 @@ package final class MIDIPort {
     snd_seq_close(sequencer)
   }
 
-  /// Sends MIDI messages at once and in order.
   package func send(_ messages: [UInt8]) {
     for byte in messages {
       var event = snd_seq_event_t()

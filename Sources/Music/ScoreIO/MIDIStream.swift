@@ -15,7 +15,6 @@ package struct MIDIStream: Sendable {
 
   package init() {}
 
-  /// Whether no note sounds or is pending.
   package var isQuiet: Bool { waiting.isEmpty && held.isEmpty }
 
   /// Adds events that were posted to a synthesizer; a cut among them removes pending events of older bars.

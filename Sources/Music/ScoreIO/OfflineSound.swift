@@ -18,7 +18,7 @@ package struct OfflineSound {
     self.end = end
   }
 
-  /// Renders to a file with an engine whose patch and piano are set. `progress` receives seconds; if it throws, the rendering ends.
+  /// Renders to a file with an engine whose patch and piano are set. If `progress`, which receives seconds, throws, the rendering ends.
   package func write(
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }

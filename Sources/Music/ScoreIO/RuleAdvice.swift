@@ -2,15 +2,15 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Warns of requests in a valid rule file that the music can never fulfil, or not as written. If requests conflict, the first in this list
-/// wins: a bar's number of pairs and its downbeat; the notes that the bar's sign fixes; the cells of a completed line; the widest melodic
-/// move; the costs in `melody.weights`.
+/// Warns of requests in a valid rule file that the music can never fulfil. If requests conflict, the first in this list wins: a bar's
+/// number of pairs and its downbeat; the notes that the bar's sign fixes; the cells of a completed line; the widest melodic move; the
+/// weights.
 package enum RuleAdvice {
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// One line for each entry, such as `drone.notes`, with a pitch outside the 88 keys in a tonic of the cycle: it sounds in another octave.
+  /// One line for each entry, such as `drone.notes`, of which a pitch lies outside the 88 keys in some tonic and moves to another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []

@@ -28,7 +28,6 @@ package struct RuleDials {
     self.text = text
   }
 
-  /// The dials as lines of text, in which the selected dial is marked.
   package var lines: [String] { RuleDial.all.indices.map { line($0) } }
 
   /// A line of text: the dial's name, its number, and its position drawn on a scale.
@@ -43,7 +42,6 @@ package struct RuleDials {
     return name + RuleText.number(value).padded(to: 7) + ends.0.paddedLeft(to: 4) + " \(scale) " + ends.1
   }
 
-  /// The number that a dial turns, and the number's place in the text.
   private func number(_ dial: RuleDial) -> (Double, Range<String.Index>)? {
     var node = try? Yams.compose(yaml: text, .basic)
     for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }

@@ -78,6 +78,5 @@ package struct RuleText: RuleVisitor {
 }
 
 extension RuleKind {
-  /// The kind of a list's elements; for all other kinds, the kind itself.
   fileprivate var element: RuleKind { if case .list(let kind, _, _) = self { kind } else { self } }
 }

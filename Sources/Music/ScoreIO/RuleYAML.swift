@@ -2,7 +2,6 @@ import ScoreFormats
 import Tintinnabuli
 import Yams
 
-/// Converts YAML to the tree that `RuleReader` parses.
 extension RuleReader {
   /// The largest rule file in bytes (256 KiB).
   package static let limit = 1 << 18

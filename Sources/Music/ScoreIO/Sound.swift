@@ -8,7 +8,6 @@ import Tintinnabuli
 package struct Sound: Sendable {
   /// The frames; samples are −1…1.
   package var frames: [Stereo]
-  /// Frames per second.
   package var sampleRate: Int
 
   /// The most frames of a file: half an hour at 48 kHz.

@@ -38,7 +38,6 @@ package enum TextScore {
     return "bar \(bar.index + 1)  \(time(bar.start))  \(bar.kind.rawValue)\(ply)  \(hand)  \(signs)"
   }
 
-  /// Minutes, seconds and milliseconds.
   static func time(_ moment: Tick) -> String {
     let milliseconds = (moment.rawValue + 24) / 48
     let rest = milliseconds % 60_000

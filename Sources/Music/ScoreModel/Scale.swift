@@ -43,9 +43,7 @@ public struct Spelling: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(letterName)\(octave)" }
 }
 
-/// A seven-note scale with a triad, spelled with one letter a degree.
-///
-/// Notes are counted in *degrees*: 0 is the tonic in MIDI octave −1, 7 the tonic an octave above it.
+/// A seven-note scale with a triad. Notes are counted in *degrees*: 0 is the tonic in MIDI octave −1, 7 the tonic an octave above it.
 public struct Scale: Sendable, Hashable {
   /// The tonic's letter, 0 for C … 6 for B.
   public let tonicLetter: Int

@@ -50,7 +50,7 @@ enum Arithmetic {
   @inline(__always)
   static func amplitude(decibels: Float) -> Float { exp2(decibels * 0.166_096_404_7) }
 
-  /// The share of the distance to its target that a one-pole filter of time constant `seconds` covers in one of `rate` steps a second.
+  /// The share of the way to its target that a one-pole filter covers in a step: time constant `seconds`, `rate` steps a second.
   static func follow(_ seconds: Float, rate: Float) -> Float { 1 - exp2(-1.442_695 / (seconds * rate)) }
 
   /// The factor for each frame that lowers an amplitude by 60 dB within `t60` seconds. Not for the audio thread.

@@ -15,7 +15,6 @@ struct Bell: ~Copyable {
     modulator = StereoRingModulator(sampleRate: sampleRate)
   }
 
-  /// The bell's current amplitude.
   var loudness: Float { level * rise }
 
   /// Strikes the bell; `t60` in seconds.

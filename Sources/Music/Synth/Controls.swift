@@ -39,7 +39,7 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
   /// Takes the value that waits, if any, on the audio thread. Real-time safe: yes.
   func take() -> UnsafeMutablePointer<T>? { incoming.exchange(nil, ordering: .acquiringAndReleasing) }
 
-  /// Returns a taken value to the producer; `false`, without effect, if the value returned before is still there. Real-time safe: yes.
+  /// Returns a taken value; `false`, without effect, if the producer has not collected the value returned before. Real-time safe: yes.
   func giveBack(_ value: UnsafeMutablePointer<T>) -> Bool {
     outgoing.compareExchange(expected: nil, desired: value, ordering: .acquiringAndReleasing).exchanged
   }

@@ -21,7 +21,7 @@ public final class Engine: @unchecked Sendable {
   private let begun = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
-  // The patch and the tuning from which the producer thread builds the next rack (the nodes of a patch).
+  // The patch and the tuning (`a4`) from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
   /// The piano's tables while `beginTuning` and `continueTuning` compute them; `nil` if no tuning is in progress.

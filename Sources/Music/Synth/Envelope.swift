@@ -24,8 +24,7 @@ public struct EnvelopeExtractor: ~Copyable {
 
   private let sampleRate: Double
   private let values: SampleBuffer<Float>
-  /// The candidates for the peak of the window, the first of which is the peak: levels (in `queueAge` their frames) that no later frame
-  /// reached.
+  /// The levels in the window that no later frame has reached, and in `queueAge` their frames. The first of these levels is the peak.
   private let queueValue: SampleBuffer<Float>
   private let queueAge: SampleBuffer<Int>
   private var queueHead = 0
@@ -35,7 +34,6 @@ public struct EnvelopeExtractor: ~Copyable {
   private var length: Int
   private var detector = Detector.average
 
-  /// Makes an extractor with its default settings; `sampleRate` in Hz.
   package init(sampleRate: Double) {
     self.sampleRate = sampleRate
     var size = 1

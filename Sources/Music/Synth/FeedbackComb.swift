@@ -1,6 +1,5 @@
-/// A feedback delay line for sympathetic strings, echoes, the sound of a mistake and of a draw: y = x + g·z, where z is y delayed and
-/// low-passed, and the output is `dry`·x + `wet`·z. Third-order Lagrange interpolation has a gain of at most 1, so the loop is stable for
-/// |g| < 1.
+/// A feedback delay line, for example a string or an echo: y = x + g·z, where z is y delayed and low-passed; the output is `dry`·x +
+/// `wet`·z. Third-order Lagrange interpolation has a gain of at most 1, so the loop is stable for |g| < 1.
 public struct FeedbackComb: ~Copyable, AudioNode {
   /// The settings of a comb.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
@@ -30,8 +29,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       self.glide = min(max(glide, 1), 60_000)
     }
 
-    /// A string of `frequency` Hz that loses 60 dB in `t60` seconds: at the rate fs a delay of D frames has the feedback 10^(−3
-    /// D/(fs·T60)).
+    /// A string of `frequency` Hz that loses 60 dB in `t60` seconds: a delay of D frames at the rate fs has the feedback 10^(−3D/(fs·T60)).
     public static func string(frequency: Double, t60: Double, damping: Float = 0) -> Parameters {
       let delay = 48_000 / frequency
       let g = Arithmetic.decay(t60: t60, sampleRate: 48_000 / delay)

@@ -5,7 +5,7 @@ import ScoreModel
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The gain rises as the mean power falls, down to this ratio below `reference`, 33 dB; there the gain is 24.75 dB before `makeup`.
+  /// The gain rises until the mean power is below `reference` by this ratio, 33 dB; there the gain is 24.75 dB before `makeup`.
   private static let most: Float = 1_995.3
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −63 dBFS.
   private static let floor: Float = 0.000_000_501

@@ -14,7 +14,6 @@ struct Limiter: ~Copyable {
   private let follow: Float
   private var envelope: Float = 0
   private var gain: Float = 1
-  /// The number of frames that the limiter has changed so far.
   private(set) var framesLimited = 0
 
   init(sampleRate: Double) {

@@ -77,7 +77,6 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// The voices that sound now, the voices stolen (ended for new notes) so far, and the frames changed by the limiter so far.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
@@ -222,7 +221,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Gives the parts outside of the rack their levels, envelope settings and tuning.
+  /// Sets the levels, envelope settings and tuning of preview, drone and mix as the rack (the nodes of the patch) has them.
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in previews.indices { previews[i].set(tone) }

@@ -35,7 +35,6 @@ struct ModalPiano: ~Copyable {
   private let left = SampleBuffer<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
   private let right = SampleBuffer<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
   private let gain = SampleBuffer<Float>(Grid.frames, repeating: 1)
-  /// The pedal: 0 (up) … 1 (down).
   private var pedal = Ramp<Float>(1)
   /// The number of voices stolen (ended for new notes) so far.
   private(set) var steals = 0

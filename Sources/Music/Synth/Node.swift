@@ -59,7 +59,7 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Removes the frames up to the next point of the grid from `rest` and returns them. `starts`: the first of them is on a point.
+  /// Removes the frames up to the next grid point from `rest` and returns them; `starts` is whether the first of them is on a grid point.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-/// The only calls on the audio thread that the compiler cannot verify; tests with a malloc counter and RealtimeSanitizer cover them.
+/// The only calls on the audio thread that the compiler cannot verify as real-time safe; a malloc counter and RealtimeSanitizer test them.
 enum OpaqueCalls {
   /// The square root is a single instruction, but the standard library hides this from the compiler.
   @_semantics("no_performance_analysis") @inline(never)

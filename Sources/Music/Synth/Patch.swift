@@ -13,7 +13,6 @@ public struct Patch: Sendable, Hashable {
     case ringModulator(StereoRingModulator.Parameters)
     /// Imposes the envelope of the dry piano (without effects) on the sound of the chain.
     case matcher(EnvelopeMatcher.Parameters)
-    /// A separate reverb for the chain.
     case reverb(Reverb.Parameters)
     /// A change of level in dB, −60…24.
     case gain(Float)

@@ -4,7 +4,6 @@ import ScoreModel
 /// The model of the modal piano: the partials of each note, interpolated between the measured notes of a sampled grand (`PianoFit`). The
 /// constants below deviate from the measured piano on purpose: this music needs notes that sound for long.
 struct PianoModel {
-  /// The pitch of A4 in Hz.
   var a4 = 440.0
   private static let anchors = PianoFit.anchors()
 
@@ -19,8 +18,7 @@ struct PianoModel {
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
-  /// By MIDI note: the mean power in dBFS in a note's first 0.2 s at velocity 50. Neighbouring notes of the sampled grand differ by up to 7
-  /// dB.
+  /// By MIDI note: the mean power in dBFS in a note's first 0.2 s at velocity 50. Neighbouring notes of the grand differ by up to 7 dB.
   private static let evenness: [(Double, Double)] = [
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
@@ -58,7 +56,7 @@ struct PianoModel {
     return note
   }
 
-  /// Interpolates partial `n` between two fitted notes. A partial that only one of them has is softer, the further away that note is.
+  /// Interpolates partial `n` between two fitted notes. A partial of only one of the two gets softer with the distance from that note.
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }

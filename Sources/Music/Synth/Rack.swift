@@ -18,7 +18,7 @@ struct Rack: ~Copyable {
     var ringing = 0
   }
 
-  /// The levels of the parts of the mix as amplitudes, up to `knock`.
+  /// The levels of the parts of the mix from `piano` to `knock`, as amplitudes.
   let piano: Float
   let grand: Float
   let send: Float
@@ -154,7 +154,6 @@ struct Rack: ~Copyable {
     for s in 0..<strings.count {
       work.copy(source)
       strings[s]?.pointee.render(work)
-      // The strings are spread from left to right.
       let side = strings.count > 1 ? Float(s) / Float(strings.count - 1) - 0.5 : 0
       let place = Stereo(1 - 0.5 * side, 1 + 0.5 * side)
       for i in work.indices { output[i] += work[i] * place }

@@ -44,7 +44,6 @@ struct Scheduler: ~Copyable {
     ring.take(upTo: taken)
   }
 
-  /// Removes and returns the next event if its frame is `now` or earlier.
   mutating func pop(due now: Int64) -> ScoreEvent? {
     guard head < tail, events[head].frame.rawValue <= now else { return nil }
     head += 1

@@ -1,7 +1,6 @@
 import ScoreModel
 
-/// A sine tone with equal-power fades, so that even a very short tone does not click. A stop during the fade-in fades out from the position
-/// reached.
+/// A sine tone with equal-power fades, so that even a very short tone does not click. A stop during the fade-in fades out from there.
 public struct ToneGenerator: ~Copyable, AudioNode {
   /// The state of the generator.
   public enum State: UInt8, Sendable, Hashable, BitwiseCopyable {

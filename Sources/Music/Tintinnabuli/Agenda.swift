@@ -66,7 +66,6 @@ struct Agenda: Sendable {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
 
-  /// The earliest time at which `advance` has something to compose.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
   /// Waits for the next event from `end` on. The fewer `pairs` the last bar and its phrases have together, the earlier the first echo

@@ -25,7 +25,6 @@ struct BarPlan {
   var change: (number: Int, rule: ScoreRules.Sentences.Change)?
   /// Whether the bar quotes an earlier bar on purpose (`Event.returns`).
   var quotes = false
-  /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
   /// When T sounds; `nil` to follow the bar's sign.
@@ -101,7 +100,6 @@ extension WrittenBar {
 struct BarWriter {
   let rules: ScoreRules
 
-  /// Writes the bar; `generator` varies timing and touch.
   func write(_ plan: BarPlan, line: [Int], index: Int, start: Tick, generator: SplitMix64) -> WrittenBar {
     var generator = generator
     let onsets = onsets(plan, &generator)
@@ -120,8 +118,7 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A sign left over from an earlier bar takes pan and roll from the voice that caused the sign, but the register from this bar's
-      // voice.
+      // A sign left over from an earlier bar takes pan and roll from the voice that caused the sign, but the register from the bar's voice.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -171,7 +168,7 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // In a long-short rhythm every second note is half as long as the note before; all notes together take as long as equal notes.
+    // In a long-short rhythm every second note is half as long as the note before; the mean length of a note stays the same.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {

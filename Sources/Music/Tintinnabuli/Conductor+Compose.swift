@@ -10,8 +10,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The first `count` candidates are the cheapest melodies for `count` sets of random costs. Variations with one other note follow, and
-    /// last candidate 0 with other long notes.
+    /// The first `count` candidates are the cheapest melodies for `count` sets of random costs. Then come these melodies with one other
+    /// note, and last candidate 0 with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -134,8 +134,7 @@ extension Conductor {
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// From note `slot` on, fixes the notes to the other cells of a completed line, the nearest cell first. Before a leap wider than `bridge`
-  /// degrees one note stays free.
+  /// From note `slot` on, fixes the notes to the other cells of a completed line. Before a leap wider than `bridge` one note stays free.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
@@ -154,8 +153,7 @@ extension Conductor {
     }
   }
 
-  /// The degree of the compass at the scale step `step` (0–6) that is nearest to `degree` but different from it; of two equally near, the
-  /// lower.
+  /// The degree at the scale step `step` (0–6) that is nearest to `degree` but different from it; of two equally near, the lower.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

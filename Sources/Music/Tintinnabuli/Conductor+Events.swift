@@ -1,7 +1,6 @@
 import Base
 import ScoreModel
 
-/// Starts and ends pieces, and composes events.
 extension Conductor {
   // MARK: Beginnings
 
@@ -139,7 +138,7 @@ extension Conductor {
     event.number = stroke.number
     piece.events.append(event)
     (piece.number, piece.marks, piece.standing) = (stroke.number, event.marks, event.standing)
-    // In free play each sentence counts its bars from 1, so that the low tonic is struck in its bars `drone.bars`.
+    // In free play `drone.bars` counts the bars of each sentence.
     if event.isFree, piece.events.dropLast().last?.sentence != event.sentence { piece.barNumber = 0 }
     piece.barNumber += 1
     let known = event.facts.union(stroke.isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
@@ -160,7 +159,7 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic: at the start of a piece, in the bars `drone.bars`, and if the root returns to the tonic.
+  /// Whether the event strikes the low tonic: at a piece's start, in the bars listed in `drone.bars`, and if the root returns to the tonic.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
@@ -197,7 +196,7 @@ extension Conductor {
     return problem
   }
 
-  /// Releases the pedal shortly at the start of a new piece, and half way at every `hurryPedal`th hurried move.
+  /// Releases the pedal for a moment at the start of a new piece, and half way at every `hurryPedal`th hurried move.
   private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
     let isHalf = piece.tempo.hurried > 0 && piece.tempo.hurried % max(rules.gestures.hurryPedal, 1) == 0
     guard stroke.startsOver || isHalf else { return bar }
@@ -227,11 +226,10 @@ extension Conductor {
     return events
   }
 
-  /// The number of pairs of an event's bar, and the seconds of a short note.
-  ///
-  /// The usual number comes from `rules.bars`, in a long piece from `sentences.pairs`. A bar has fewer pairs if a person replies and the
-  /// time is too short for them. Unless the music chooses the time of both voices' replies, short notes are so quick that the long note
-  /// starts within `reach` per cent of the expected thinking time, and at most `apart` seconds after the last long note that was heard.
+  /// The number of pairs of an event's bar, and the seconds of a short note. The usual number comes from `rules.bars`, in a long piece from
+  /// `sentences.pairs`. A bar has fewer pairs if a person replies and the time is too short for them. Unless the music chooses the time of
+  /// both voices' replies, short notes are so quick that the long note starts within `reach` per cent of the expected thinking time, and at
+  /// most `apart` seconds after the last long note that was heard.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
@@ -247,8 +245,7 @@ extension Conductor {
       isAnswered
       ? min(max(usualShorts, law.answered.lowerBound), law.answered.upperBound) : max(min(usualShorts, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
-    // A removed mark needs a pair of its own, and a long piece needs two short notes after its first bars. If time is short, these notes
-    // are as quick as grace notes.
+    // A removed mark needs its own pair, and a long piece past its first bars two short notes, at worst as quick as grace notes.
     let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && usualShorts > 1)
     if event.removedDegree != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
@@ -357,8 +354,7 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the closing bars. If a person plays, the first is about as long as the longest bar before the piece's last
-  /// one.
+  /// The numbers of pairs in the closing bars. If a person plays, the first is about as long as the longest bar before the end.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
@@ -377,7 +373,6 @@ private struct Stroke {
   let moment: Tick
   let logged: Tick?
   let number: Int
-  /// Whether the event starts a new piece.
   let startsOver: Bool
   /// The time since the last event; in a match by the log, in whole slots of 0.25 s, so that it is equal for all listeners.
   let gap: Tick?

@@ -1,7 +1,6 @@
 import Base
 import ScoreModel
 
-/// Scheduled music: opening, phrases, closing bars, echoes, drone.
 extension Conductor {
   mutating func performNextStep(at moment: Tick) -> [ScoreEvent] {
     agenda.next = nil
@@ -156,8 +155,8 @@ extension Conductor {
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
     if !isHalf { events += moveBed(to: plan.root, at: moment) }
     if isLast, !isHalf {
-      // A held key sounds on after the pedal is up. The fade-out raises the pedal 2–5 seconds after this bar, so the bass notes are
-      // released at most 3 seconds after it, even if `drone.seconds` is longer.
+      // A held key sounds on after the pedal is up. The fade-out raises the pedal 2–5 s after this bar, so bass notes end 3 s after it at
+      // most.
       for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
         let most = Int32(clamping: (written.end + .seconds(3) - events[index].frame).rawValue)
         events[index].duration = min(events[index].duration, most)
@@ -187,7 +186,7 @@ extension Conductor {
     return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
-  /// Writes the coda: a long note on the tonic nearest to the motto's last note. It has no candidates, so a record need not store a number.
+  /// Writes the coda: a long note on the tonic nearest to the motto's last note. A record need not store a candidate for it.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {
@@ -281,8 +280,7 @@ extension Conductor {
     return sentences.map { $0.bar }
   }
 
-  /// Strikes the low tonic while a player thinks. From `echoes.sparse` seconds on, each stroke also recalls an event, and strokes get
-  /// softer.
+  /// Strikes the low tonic while a player thinks. From `echoes.sparse` seconds on, strokes get softer, and each also recalls an event.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)

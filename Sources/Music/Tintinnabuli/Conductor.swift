@@ -123,8 +123,8 @@ public struct Conductor: Sendable {
   /// The current length of a short note in seconds.
   var short: Double { rules.bars.short / pace }
 
-  /// The loudness of a bar in per cent, within `performance.dynamics`: it grows with the progress `form` of the piece. The seed decides how
-  /// much of the range is used.
+  /// The loudness of a bar in per cent, within `performance.dynamics`: it rises with the piece's progress `form`, how far depends on the
+  /// seed.
   func loudness(at form: Double) -> Int {
     let dynamics = rules.performance.dynamics
     let share = form * Double(70 + 10 * (pieceSeed % 4)) / 100

@@ -64,7 +64,7 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// The chosen candidate's random costs by note and degree, and the degrees that this candidate should visit, by note.
+  /// The chosen candidate's random costs by note and degree; `recalls` has the degrees that this candidate should visit, by note.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
@@ -285,8 +285,7 @@ struct MelodySearch {
 }
 
 extension ScoreRules.Contour {
-  /// The desired direction of the move to each of `count` notes (1 up, −1 down, 0 any); a turning contour reverses in its second
-  /// half.
+  /// The desired direction of the move to each of `count` notes (1 up, −1 down, 0 any); a turning contour reverses half way.
   func directions(_ count: Int, turning: Bool = false) -> [Int] {
     (0..<count).map { slot in
       guard slot > 0 else { return 0 }

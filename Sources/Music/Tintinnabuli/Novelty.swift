@@ -1,7 +1,7 @@
 import ScoreModel
 
 /// The melodies heard in the session within the last half hour, as MIDI notes, so that a melody in another key counts as new. Patterns are
-/// compared as composed, without the octaves of the voice; a whole bar as composed and as sounding.
+/// compared as composed, without the octaves of the voice; whole bars also as sounding.
 struct Novelty: Sendable {
   /// The number of notes of a pattern.
   static let length = 5
@@ -17,8 +17,8 @@ struct Novelty: Sendable {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a melody of two notes or more was heard before. In a long piece (`root` is not `nil`) two or three notes must also have the
-  /// same octave and root.
+  /// Whether a melody of two notes or more was heard before. In a long piece (with `root`) two or three notes also need the octave and
+  /// root.
   func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }

@@ -42,7 +42,7 @@ struct PendingSigns: Sendable {
         pending.append(sign)
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
-      // Listeners of a match hear different echoes, so a match assumes an echo, with its long note, at the earliest possible time.
+      // Listeners of a match hear different echoes, so a match assumes that an echo's long note was heard at the earliest possible time.
       if isMatch { sinceLongNote = min(sinceLongNote, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       self.said = nil
     }
@@ -61,8 +61,8 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A pending sign waits if the bar's own sign equals or covers it, because listeners could not tell the two apart. A covered awakening
-      // waits only in a draw.
+      // A sign waits if the bar's own sign equals or covers it: listeners could not tell the two apart. A covered awakening waits only in a
+      // draw.
       let waits = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !waits
     }

@@ -1,7 +1,6 @@
 import Base
 import ScoreModel
 
-/// The state of the running piece.
 struct Piece: Sendable {
   /// The number of the last event.
   var number = 0

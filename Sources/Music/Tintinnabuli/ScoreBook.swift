@@ -2,7 +2,6 @@ import ScoreModel
 
 /// The bars of a session as composed; the last two may still sound.
 struct ScoreBook: Sendable {
-  /// A bar as sent to the synthesizer.
   struct Sounding: Sendable {
     var written: WrittenBar
     var generation: UInt32
@@ -15,7 +14,7 @@ struct ScoreBook: Sendable {
   /// The reasons for each note of M by bar index.
   var reasons: [Int: [NoteReason]] = [:]
   private(set) var generation: UInt32 = 0
-  /// The last bar and the bar before; both may still sound.
+  /// The last bar and, in `previous`, the bar before it; both may still sound.
   private(set) var current: Sounding?
   private(set) var previous: Sounding?
 
@@ -42,7 +41,6 @@ struct ScoreBook: Sendable {
     if bars[last].end > moment { bars[last].cut = moment - bars[last].start }
   }
 
-  /// Treats all bars as no longer sounding.
   mutating func silence() { (current, previous) = (nil, nil) }
 
   /// The remaining events of the sounding bars without T, with a new generation number; empty if no bar sounds.

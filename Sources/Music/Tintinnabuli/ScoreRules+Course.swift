@@ -80,8 +80,7 @@ extension ScoreRules {
     /// The number of pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// The numbers of pairs of the closing bars of a game with `plies` moves: one pair fewer from bar to bar down to `shortest`, then
-    /// `last`.
+    /// The numbers of pairs of the closing bars of a game with `plies` moves: one fewer from bar to bar down to `shortest`, then `last`.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }

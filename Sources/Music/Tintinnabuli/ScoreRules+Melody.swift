@@ -3,13 +3,10 @@ import ScoreModel
 extension ScoreRules {
   /// The kind of note that a bar's last, long note should be.
   public enum Goal: String, Sendable, Hashable, RuleWord {
-    /// A note of the triad.
     case triad
     /// A note outside the triad.
     case tension
-    /// The first degree of the scale.
     case tonic
-    /// The fifth degree of the scale.
     case fifth
   }
 
@@ -28,13 +25,11 @@ extension ScoreRules {
     case leap
     /// Weighs each degree by which a leap is wider than a fourth.
     case wide
-    /// Weighs a repetition of the note before.
     case `repeat`
     /// Weighs a leap that is not followed by a step back.
     case unanswered
     /// Weighs a step or third that the next move takes back.
     case turn
-    /// Weighs a move by a tritone.
     case tritone
     /// Weighs a move against the bar's contour.
     case contour

@@ -2,7 +2,6 @@ import ScoreModel
 
 /// The pairs of a bar to which an action of a sign applies.
 public enum Place: String, Sendable, Hashable, RuleWord {
-  /// The downbeat.
   case first
   case second
   case beforeLong = "before-long"
