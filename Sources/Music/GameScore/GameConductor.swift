@@ -26,7 +26,7 @@ package struct GameConductor: Sendable {
   }
 
   /// Handles a game event and returns the score events for it. Only `previewed`, `refused` and `clockLow` may have a `moment` before that
-  /// of the previous event. `logged` is a move's time in a network match's log, on which the bars depend instead of network delay.
+  /// of the previous event. `logged` is a move's time in a network match's log: the bars depend on this time, not on the time of arrival.
   package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)

@@ -3,12 +3,12 @@ import TicTacToe
 package enum GameEvent: Sendable, Hashable {
   /// A session begins to sound: with the opening phrase, or with the low tonic alone if `resuming` a game.
   case opened(resuming: Bool)
-  /// A game begins or is resumed. `human` is the side of the only local human; `awoke` is whether the awakening came before the resumption.
+  /// A game begins or is resumed. `human` is the side of the only local human, if any; `awoke` is whether the awakening came before.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
   /// A network match begins. Its music depends only on the seed, the moves and their logged times, so that all listeners hear the same.
   /// `station` is the match's position in the cycle of tonics, from 0.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
-  /// The time in the log of a match's last move, which has sounded already, is now known; `handle` receives it as `logged`.
+  /// A match's last move sounded before its time in the log was known. Now the time is known: `handle` receives it as `logged`.
   case logged
   /// Free play begins: its music depends only on the seed, the position in the cycle of tonics, the touches and their times.
   case freePlayStarted(seed: UInt64, place: Int)

@@ -14,7 +14,7 @@ package struct Rendition: Sendable {
   /// The rules in use, transposed to the tonic of the game.
   package var rules: ScoreRules { conductor.music.rules }
   package var choices: [[Int]] { conductor.music.choices }
-  /// The start of the closing bars that quote the winner's motto before the last tonic; `nil` if no motto is quoted.
+  /// The start of the closing bars that quote the winner's motto (first three degrees) before the last tonic; `nil` if no bar quotes it.
   package var mottoStart: Tick? {
     let closing = bars.filter { $0.kind == .closing }
     guard let coda = closing.lastIndex(where: { $0.pairs.count == 1 }) else { return nil }
@@ -30,8 +30,8 @@ package struct Rendition: Sendable {
   private var conductor: GameConductor
 
   /// Composes a recorded game; `human` is the side of the only local human, by default the side named in the record. Moves sound at the
-  /// recorded frames, else at the log's times, else after the recorded thinking times; if `uncut`, each at the end of the previous bar. If
-  /// `trimmed`, a pause after a bar lasts at most as long as six short notes.
+  /// recorded frames, else at the log's times, else after the recorded thinking times. Without times, or if `uncut`, each move sounds at
+  /// the end of the previous bar. If `trimmed`, a pause after a bar lasts at most as long as six short notes.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false

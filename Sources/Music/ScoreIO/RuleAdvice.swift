@@ -2,9 +2,9 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Warns of requests in a valid rule file that the music can never fulfil. If requests conflict, the first in this list wins: a bar's
+/// Warns of requests in a valid rule file that the music can never fulfil. In a conflict the first request in this list wins: a bar's
 /// number of pairs and its downbeat; the notes that the bar's sign fixes; the cells of a completed line; the widest melodic move; the
-/// weights.
+/// weights of melodies.
 package enum RuleAdvice {
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }

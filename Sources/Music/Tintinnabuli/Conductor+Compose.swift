@@ -153,7 +153,7 @@ extension Conductor {
     }
   }
 
-  /// The degree at the scale step `step` (0–6) that is nearest to `degree` but different from it; of two equally near, the lower.
+  /// The degree of the compass at the scale step `step` (0–6) nearest to `degree` but different from it; of two equally near, the lower.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

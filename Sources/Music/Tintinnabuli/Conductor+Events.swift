@@ -84,7 +84,7 @@ extension Conductor {
   ///
   /// - Parameters:
   ///   - event: It starts a new piece if the piece has ended or already has an event with this or a higher number.
-  ///   - logged: The event's time in a match's log, on which the bar depends instead of network delay.
+  ///   - logged: The event's time in a match's log: the bar depends on this time, not on the time of arrival.
   /// - Returns: A cut and the whole bar. If the event ends the piece, `advance` returns the closing bars later.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
   public mutating func compose(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
@@ -166,7 +166,7 @@ extension Conductor {
     return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
   }
 
-  /// The velocity of M in per cent of the usual, and of T in per cent of M's. Hurried events in a row get softer and softer.
+  /// The velocity in per cent of the usual: for all notes, and an additional factor for T. Hurried events in a row get softer and softer.
   private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
     let (loudness, law) = (loudness(at: piece.form), rules.gestures)
     guard isHurried else { return (loudness, 100) }
@@ -319,7 +319,7 @@ extension Conductor {
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // The motto of each sentence has a bar of its own on the root of the sentence; only the last motto's bar is on the tonic.
+      // Each sentence's motto (first three degrees) has a bar of its own on the sentence's root; only the last motto's bar is on the tonic.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }

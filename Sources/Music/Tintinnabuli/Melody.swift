@@ -50,9 +50,9 @@ struct MelodySearch {
   /// The costs common to all candidates, for moves up to `widest`.
   private struct Prices {
     let widest: Int
-    /// The costs of a move that follows another move: by preceding move, then by move.
+    /// The costs of a move after another move, indexed by preceding move, then by move.
     var moves: [Int]
-    /// The costs of a degree and of the move to this degree: by index of the note, then by degree, then by move.
+    /// The costs of a degree and of the move to this degree, indexed by note, then by degree, then by move.
     var paths: [Int]
   }
 

@@ -82,7 +82,7 @@ extension ScoreRules {
     public var recalls: [Int] = []
     /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5
-    /// The chance in per cent that a degree which a melody recalls is one of the opponent's marks instead of the mover's motto.
+    /// The chance in per cent that a melody recalls one of the opponent's marks instead of a degree of the mover's motto.
     public var quotes = 0
     /// The contours that bars take in turn while the mover is winning.
     public var ahead: [Contour] = []

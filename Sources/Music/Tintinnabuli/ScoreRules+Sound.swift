@@ -78,7 +78,7 @@ extension ScoreRules {
     public var ritardSlower: [Double] = []
     /// The factor on `highLouder`, the loudness of high notes.
     public var highLoud = 1.0
-    /// The increase of velocity for each octave above the middle of the register.
+    /// The velocity added to a note for each octave above the middle of the register.
     public var highLouder = 4.0
     /// The factor on `timingSpread`, the random timing.
     public var timing = 1.0
