@@ -31,7 +31,6 @@ package enum MIDIFile {
 
   // MARK: Bars
 
-  /// The bars of the file, which map frames to ticks.
   private struct Grid {
     private struct Measure {
       let frame: Int64

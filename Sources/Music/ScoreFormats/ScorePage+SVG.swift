@@ -1,6 +1,5 @@
 import Base
 
-/// The page as SVG 1.1.
 extension ScorePage {
   package var svg: String {
     var svg = """

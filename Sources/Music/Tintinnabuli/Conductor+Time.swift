@@ -186,7 +186,7 @@ extension Conductor {
     return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
-  /// Writes the coda: a long note on the tonic nearest to the motto's last note. A record need not store a candidate for it.
+  /// Writes the coda: a long note on the tonic nearest to the motto's last note. A record need not store a candidate for the coda.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {

@@ -5,7 +5,6 @@ import ScoreModel
 struct Novelty: Sendable {
   /// The number of notes of a pattern.
   static let length = 5
-  /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)
   /// From this number of melodies on, `insert` removes those older than `memory`; half an hour of hasty play has fewer.
   private static let most = 4_096

@@ -7,7 +7,7 @@ public struct Tempo: Sendable {
   private var slots: [Int64] = []
   /// The last event's time, and its time in the match's log.
   var last: (moment: Tick, logged: Tick)?
-  /// The number of hurried events (thinking times below `gestures.hurry`) in a row, up to the last one.
+  /// The number of hurried events (thinking times below `gestures.hurry`) in a row, up to the last event.
   var hurried = 0
 
   static func whole(_ span: Tick) -> Tick { Tick(rawValue: (span.rawValue + slot / 2) / slot * slot) }
