@@ -1,20 +1,19 @@
 import TicTacToe
 
-/// A text button: its text, its intent, and whether it is shown and enabled.
+/// A text button.
 package struct ControlModel: Sendable, Hashable {
   package var phrase: Phrase
   package var intent: Intent
-  /// The shortcut key, as named on an English keyboard; empty without a shortcut.
+  /// The shortcut key's name on an English keyboard, such as `Ctrl Y`; empty without a shortcut.
   package var key = ""
-  /// A subtitle, in a smaller line below the text.
   package var subtitle: Phrase?
-  /// A number that is shown after the text if positive, such as the number of new chat lines.
+  /// A number shown after the text if positive, such as the number of unread chat lines.
   package var count = 0
   package var isThere = true
   package var isUsable = true
   /// Whether the button moves to the menu if the page has no room for all buttons.
   package var isSpare = false
-  /// Whether the button moves to the menu before the other spare buttons. Set for buttons that are shown only before or after a game.
+  /// Whether this button moves to the menu first if the page has no room for all buttons.
   package var movesFirst = false
 
   init(
@@ -29,14 +28,13 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis are allowed. They are not allowed against a remote person, in puzzles and in free play.
+  /// Whether hint and analysis are allowed.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil && !isFree }
-  /// Whether the player may ask for another puzzle: after answering the puzzle on the board, unless the puzzle belongs to a three-minute
-  /// run, and after the end of the daily puzzle's game.
+  /// Whether the player may ask for another puzzle.
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
   }
-  /// Whether the listening mode is on: two computer opponents play on the board.
+  /// Listening mode: two computer opponents play each other.
   private var isListening: Bool { online == nil && !setup.hasHuman }
   private var hasLost: Bool {
     guard let side = setup.loneHuman, case .win(let winner) = game.end?.outcome else { return false }
@@ -44,13 +42,12 @@ extension BoardModel {
   }
   private var isPlayedOnline: Bool { online?.you != nil }
   private var isLive: Bool { !game.isOver && isPlayedOnline }
-  /// Whether the player may begin another game. If this player plays a match, only once the match is over or the connection is lost.
   private var mayLeave: Bool { !isLive || online?.mayLeave == true }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)
   }
 
-  /// The buttons below the board, in order; `unread` is the number of unread chat lines.
+  /// The buttons below the board; `unread` is the number of unread chat lines.
   package func footerControls(unread: Int) -> [ControlModel] {
     let isOver = game.isOver
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
@@ -99,7 +96,6 @@ extension BoardModel {
     ]
   }
 
-  /// The menu's buttons that are shown, in order.
   package func menuControls(isPage: Bool, canShare: Bool) -> [ControlModel] {
     let isOver = game.isOver
     let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman && puzzle == nil

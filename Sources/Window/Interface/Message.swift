@@ -1,19 +1,16 @@
-/// A message to the player. A message contains phrases, which are translated only when the message is shown.
-///
-/// Written as a string with phrases in it: `"\(.savedAs) \(path)"`.
+/// A message to the player, translated only when the message is shown. Written as a string with phrases in it: `"\(.savedAs) \(path)"`.
 package struct Message: Sendable, Hashable, ExpressibleByStringInterpolation {
   fileprivate enum Part: Sendable, Hashable {
-    /// Text that is not translated: names, paths, chat.
+    /// Untranslated text: names, paths, chat.
     case text(String)
     /// A phrase with values in place of its `%` signs.
     case phrase(Phrase, [Message])
-    /// A text that exists in English only. Other languages show the phrase `else`, which is less precise, or nothing if it is `nil`.
+    /// A text in English only. Other languages show the less precise phrase `else`, or nothing if `else` is `nil`.
     case english(String, else: Phrase?)
   }
 
   private var parts: [Part]
 
-  /// Makes a message of a text that is not translated.
   package init(_ text: String) { parts = [.text(text)] }
 
   package init(stringLiteral text: String) { self.init(text) }

@@ -1,12 +1,11 @@
-/// A request on the page of the player's own music.
+/// An action on the page where players edit music of their own with dials.
 package enum MusicIntent: Sendable, Hashable {
-  /// Show the music that was edited last.
+  /// Show the music edited last.
   case show
-  /// Show the music that the text of a link encodes.
+  /// Show the music that a link's text encodes.
   case open(String)
-  /// Move a dial to a position.
   case turn(dial: Int, to: Int)
-  /// Play an example of the music or, if the example is playing, stop it.
+  /// Play or stop an example of the music.
   case hear
   /// Use this music for games from now on.
   case use
@@ -15,15 +14,14 @@ package enum MusicIntent: Sendable, Hashable {
   case share, saveFile
 }
 
-/// A dial of the player's own music.
+/// A dial on the page of the player's own music.
 package struct DialModel: Sendable, Hashable {
   package var caption: Phrase
-  /// The position, in steps from the lower end of the dial.
+  /// In steps from the lower end of the dial.
   package var position: Int
   /// The position at the upper end of the dial.
   package var most: Int
-  /// For each position the number that the dial sets there, as a rule file spells it. If the number in the shipped rules lies between two
-  /// positions, it is shown at the nearer one.
+  /// For each position, the number that the dial sets, as a rule file spells it.
   package var texts: [String]
 
   package init(_ caption: Phrase, position: Int, texts: [String]) {
@@ -32,12 +30,11 @@ package struct DialModel: Sendable, Hashable {
   }
 }
 
-/// The player's own music, for its page.
 package struct OwnMusicModel: Sendable, Hashable {
   package var dials: [DialModel] = []
   /// Whether this music accompanies the games.
   package var isUsed = false
-  /// Whether the example of this music is being played.
+  /// Whether an example of this music is playing.
   package var isPlaying = false
   /// Whether all dials are at the numbers of the shipped rules.
   package var isUnchanged = true

@@ -2,7 +2,7 @@ import Oracle
 import ScoreModel
 import TicTacToe
 
-/// A musical sign (the music's answer to, for example, a threat) that the help page explains and plays.
+/// A musical sign that the help page explains and plays.
 package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   case cells, opening, calm, threat, bothThreaten, fork, block, mistake, onlyMove, awakening
   case win, loss, draw, echo, undo, refused
@@ -19,7 +19,7 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
     self.init(rawValue: name)
   }
 
-  /// The name of the sign and its explanation; `nil` if the window has no text for the sign.
+  /// The sign's name and explanation; `nil` if the window has no text for the sign.
   package var phrases: (title: Phrase, meaning: Phrase)? {
     let name = rawValue.prefix(1).uppercased() + rawValue.dropFirst()
     guard let title = Phrase(rawValue: "sign" + name), let meaning = Phrase(rawValue: "what" + name) else { return nil }
@@ -27,14 +27,14 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A level as described on the new-game page.
+/// A level, as the new-game page describes it.
 package struct LevelCard: Sendable, Hashable {
   /// The level's number, from 1.
   package var number: Int
   package var character: String
-  /// The level's exact chances to win, draw and lose a game of Classic against a random player, averaged over both sides of the level.
+  /// The level's exact chances in Classic against a random player, averaged over both sides.
   package var againstRandom: Odds
-  /// The level's exact chances to win, draw and lose a game of Classic against a perfect player, averaged over both sides of the level.
+  /// The level's exact chances in Classic against a perfect player, averaged over both sides.
   package var againstPerfect: Odds
 
   package init(number: Int, character: String, againstRandom: Odds, againstPerfect: Odds) {
@@ -46,15 +46,13 @@ package struct LevelCard: Sendable, Hashable {
 /// A saved game in the list.
 package struct GameEntry: Sendable, Hashable {
   package var path: String
-  /// The name that the player gave the game; empty if the player gave none.
+  /// Empty if the player has not named the game.
   package var name: String
-  /// Both players, as one line of text.
+  /// Both players in one line.
   package var players: String
-  /// The date, as one line of text.
   package var date: String
-  /// The result or state, as one line of text.
   package var result: String
-  /// The final board, for the small picture.
+  /// The final board, for a small picture.
   package var board: BoardFacts
 
   package init(
@@ -65,7 +63,6 @@ package struct GameEntry: Sendable, Hashable {
   }
 }
 
-/// Wins, draws and losses of the player.
 package struct Tally: Sendable, Hashable {
   package var wins: Int
   package var draws: Int
@@ -78,7 +75,6 @@ package struct Tally: Sendable, Hashable {
   package var games: Int { wins + draws + losses }
 }
 
-/// The content of the statistics page.
 package struct StatisticsModel: Sendable, Hashable {
   /// A tally for each opponent, weakest first.
   package var opponents: [Opponent]
@@ -86,9 +82,8 @@ package struct StatisticsModel: Sendable, Hashable {
   package var asO: Tally
   /// Nine tallies of the games that the player began: one for each first cell in reading order, or in Ultimate for each first board.
   package var openings: [Tally]
-  /// The results of the player's games, newest last: +1 for a win, 0 for a draw, −1 for a loss.
+  /// Newest last: +1 for a win, 0 for a draw, −1 for a loss.
   package var results: [Int]
-  /// The current and the longest winning streak.
   package var streak: (now: Int, best: Int) {
     var now = 0
     var best = 0
@@ -99,7 +94,6 @@ package struct StatisticsModel: Sendable, Hashable {
     return (now, best)
   }
 
-  /// The player's wins, draws and losses against one opponent.
   package struct Opponent: Sendable, Hashable {
     package var name: String
     package var tally: Tally
@@ -109,7 +103,6 @@ package struct StatisticsModel: Sendable, Hashable {
     }
   }
 
-  /// Makes statistics; `openings` must have nine entries.
   package init(
     opponents: [Opponent] = [], asX: Tally = Tally(), asO: Tally = Tally(),
     openings: [Tally] = Array(repeating: Tally(), count: 9), results: [Int] = []
@@ -119,19 +112,17 @@ package struct StatisticsModel: Sendable, Hashable {
   }
 }
 
-/// A game opened for replay.
 package struct ReplayModel: Sendable, Hashable {
   package var game: Game
-  /// The game's name (if it has one), the players and the date, as one line of text.
+  /// The game's name (if any), players and date.
   package var title: String
   package var bars: [Bar]
   package var scale: Scale
-  /// The current time of the game's music, on the time axis of `bars`; `nil` while the music does not play.
+  /// The current time of the music on the time axis of `bars`; `nil` while no music plays.
   package var soundNow: Tick?
-  /// In Ultimate, the estimate of the start position and of the position after each move, in order. The search adds one at a time.
+  /// In Ultimate, the estimates of the start position and of the position after each move, as far as the search has come.
   package var evaluations: [Evaluation] = []
 
-  /// The estimate of a position.
   package struct Evaluation: Sendable, Hashable {
     /// The expected score, 0–1, of the side to move.
     package var share: Double
@@ -140,8 +131,8 @@ package struct ReplayModel: Sendable, Hashable {
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The expected score (0–1) that the side to move in this position loses by the move to the position `next`. In `next` the opponent is
-    /// to move, so the side that has moved can expect `1 - next.share`.
+    /// The expected score that the move to the position `next` costs. In `next` the opponent is to move, so the side that has moved expects
+    /// `1 - next.share`.
     package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 
@@ -154,35 +145,30 @@ package struct ReplayModel: Sendable, Hashable {
 
 /// The content of all pages except the board.
 package struct PagesModel: Sendable, Hashable {
-  /// The levels as described on the new-game page.
   package var levels: [LevelCard] = []
-  /// The available opponents in the order of the new-game page; by default a person and the six levels.
+  /// The available opponents, in the order of the new-game page.
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// The choices that are selected when the page for a new game opens.
+  /// The choices that are selected when the new-game page opens.
   package var offered = GameSetup(x: .human, o: .level(3))
   /// The names of the available score rules.
   package var scoreRules: [String] = []
-  /// The listed games, newest first.
+  /// The listed saved games, newest first.
   package var games: [GameEntry] = []
-  /// Whether there are older games that `games` does not list.
   package var hasOlderGames = false
-  /// The games played by links, the most recently changed game first; the `path` of an entry is the number of its game.
+  /// The games played by links, the last changed game first. An entry's `path` is the number of its game.
   package var letters: [GameEntry] = []
-  /// The statistics of each variant of which the player has finished a game.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
-  /// The tournament that this player follows, updated while its page or the board is shown.
+  /// The tournament that this player follows.
   package var tournament: TournamentModel?
-  /// The code in the opened link to a tournament, until the server has sent the tournament.
+  /// The code in an opened link to a tournament, until the server has sent the tournament.
   package var linkedTournament = ""
   package var ownMusic = OwnMusicModel()
-  /// The chat of the network match.
   package var talk = TalkModel()
   /// The game under review; if `nil`, the page reviews the game on the board.
   package var replay: ReplayModel?
-  /// Whether films can be made.
   package var mayFilm = false
-  /// The progress in per cent of the film that is being made; `nil` while no film is being made.
+  /// In per cent; `nil` while no film is being made.
   package var filmPercent: Int?
 
   package init() {}

@@ -1,6 +1,5 @@
 import TicTacToe
 
-/// A tournament that this player follows, for its page.
 package struct TournamentModel: Sendable, Hashable {
   package enum Phase: Sendable, Hashable {
     /// Players may enter; the first games have not begun.
@@ -15,7 +14,7 @@ package struct TournamentModel: Sendable, Hashable {
   package struct Row: Sendable, Hashable {
     package enum Status: Sendable, Hashable { case playing, paused, left, removed }
 
-    /// The number that identifies the player in this tournament.
+    /// The player's number in this tournament.
     package var number = 0
     package var place = 1
     package var name = ""
@@ -25,16 +24,16 @@ package struct TournamentModel: Sendable, Hashable {
     package var isOnFire = false
     package var isMine = false
     package var status = Status.playing
-    /// Whether the motto of the player's last win (the notes of the player's first three moves in that game) is being played.
+    /// Whether the row's motto is playing: the notes of the player's first three moves in the last game that the player won.
     package var isSounding = false
 
     package init() {}
   }
 
-  /// The player's own row of the tournament's table, for the board page.
+  /// The player's own row, for the board page.
   package struct Standing: Sendable, Hashable {
     package var row: Row
-    /// Whether the tournament runs and the player has neither paused nor left: the next game begins by itself.
+    /// Whether the player's next game begins by itself: the tournament runs, and the player has neither paused nor left.
     package var isWaiting: Bool
 
     package init(_ row: Row, isWaiting: Bool) { (self.row, self.isWaiting) = (row, isWaiting) }
@@ -43,43 +42,42 @@ package struct TournamentModel: Sendable, Hashable {
   package var code = ""
   package var name = ""
   package var rules = Variant.classic
-  /// The clock, such as `20+1`: seconds, and seconds added for each move.
+  /// Seconds for each side, `+`, seconds added for each move.
   package var clock = "20+1"
   package var minutes = 10
   package var phase = Phase.waiting
-  /// Whole seconds until the start, if a time is set for the start, or until the end of the running tournament.
+  /// Seconds until the set start or, once the tournament runs, until the end.
   package var remaining: Int?
   package var rows: [Row] = []
   /// The players whom the organiser has removed; empty unless this player is the organiser.
   package var removed: [Row] = []
   package var isOrganiser = false
-  /// The id of the match that the server proposes to spectators; `nil` without a proposal.
+  /// The id of the match that the server proposes to spectators.
   package var top: String?
 
   package init() {}
 
   package var mine: Row? { rows.first { $0.isMine } }
 
-  /// The table as a file of comma-separated values. Names need no quotes: they have letters, digits, `-` and `_` only.
+  /// The table as comma-separated values. Names need no quotes: they have letters, digits, `-` and `_` only.
   package var csv: String {
     rows.reduce("place,name,points,games\n") { "\($0)\($1.place),\($1.name),\($1.points),\($1.games)\n" }
   }
 }
 
-/// An action of the player about tournaments.
 package enum TournamentIntent: Sendable, Hashable {
-  /// Make a tournament of the variant chosen in the settings. The page replaces empty values by the contents of its fields. `startsIn`:
-  /// minutes until the tournament begins; if 0, the organiser starts the tournament.
+  /// Make a tournament; empty values stand for the contents of the page's fields. `startsIn`: minutes until the start, or 0 if the
+  /// organiser starts the tournament.
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false, startsIn: Int = 0)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)
-  /// Enter a tournament as a player; an empty code stands for the tournament that is shown.
+  /// Enter a tournament as a player; an empty code stands for the shown tournament.
   case enter(code: String)
   case pause, play, leave
-  /// For the organiser only. `start` or `end`: start or end the tournament. `remove`: exclude a player. `admit`: readmit a removed player.
+  /// For the organiser only. `remove`: exclude a player. `admit`: readmit a removed player.
   case start, end, remove(name: String), admit(name: String)
   /// Share the link for players.
   case share
-  /// `save`: save the table. `saveGames` (for the organiser): save all games of the tournament.
+  /// `save`: save the table. `saveGames` (organiser only): save all games of the tournament.
   case save, saveGames
 }

@@ -11,12 +11,11 @@ package enum Seat: Sendable, Hashable {
   case perfect
   /// An opponent that adapts its strength to the results of previous games.
   case adaptive
-  /// The learning matchbox machine MENACE, whose beads are shown on the board.
+  /// The learning matchbox machine MENACE.
   case menace
-  /// A remote person.
   case remote(name: String)
 
-  /// Whether this player can play `variant`. Only solved variants have a perfect player, and the learning players play only Classic.
+  /// Only solved variants have a perfect player, and the learning players play only Classic.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true
@@ -40,14 +39,12 @@ package struct GameSetup: Sendable, Hashable {
     (self.x, self.o, self.variant, self.clockSeconds) = (x, o, variant, clockSeconds)
   }
 
-  /// Whether a person at this machine plays a side.
   package var hasHuman: Bool { x == .human || o == .human }
-  /// Whether people at this machine play both sides.
   package var isPair: Bool { x == .human && o == .human }
-  /// The side of the only person at this machine; `nil` if no person or two people play at this machine.
+  /// `nil` unless exactly one person plays at this machine.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
 
-  /// The same players in a game of `variant`. Level 3 replaces a player that cannot play this variant.
+  /// Level 3 replaces a player that cannot play `variant`.
   package func playing(_ variant: Variant) -> GameSetup {
     func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
     return GameSetup(x: seat(x), o: seat(o), variant: variant, clockSeconds: clockSeconds)
@@ -56,19 +53,18 @@ package struct GameSetup: Sendable, Hashable {
 
 /// The scale of the music and the pitches of the cells, for the view of the score.
 package struct Tonality: Sendable, Hashable {
-  /// The scale, which determines the key signature and the spelling of the notes.
+  /// Determines the key signature and the spelling of the notes.
   package var scale: Scale
-  /// The pitches of the cells in reading order for X and O, nine each.
+  /// Nine pitches for each side, in the reading order of the cells.
   package var cells: [Player: [Pitch]]
 
-  /// Makes a tonality from the scale and, for each side, the pitches of the nine cells in reading order.
   package init(scale: Scale, x: [Pitch], o: [Pitch]) {
     precondition(x.count == 9 && o.count == 9, "\(x.count) and \(o.count) cells instead of 9")
     self.scale = scale
     cells = [.x: x, .o: o]
   }
 
-  /// The tonality of the standard score rules: B minor; O plays an octave lower than X.
+  /// The standard score rules: B minor; O plays an octave lower than X.
   package static let standard: Tonality = {
     let cells = [86, 88, 90, 81, 83, 85, 74, 79, 78]
     return Tonality(
@@ -76,16 +72,14 @@ package struct Tonality: Sendable, Hashable {
       o: cells.map { Pitch($0 - 12) })
   }()
 
-  /// The pitch of a cell for a side.
   package func pitch(of square: Square, for player: Player) -> Pitch { cells[player]?[square.index] ?? Pitch(60) }
 }
 
-/// The goal and state of the daily puzzle.
 package struct TodayModel: Sendable, Hashable {
-  /// The number of moves that the player has left to win, 0 if all are used up; `nil` if the goal is to hold a draw.
+  /// The moves left to win, 0 if all are used up; `nil` if the goal is to hold a draw.
   package var moves: Int?
   package var isSolved: Bool
-  /// The number of days in a row, up to the last solved one, whose daily puzzle the player has solved.
+  /// The number of consecutive days, ending with the last solved one, whose daily puzzle the player has solved.
   package var streak: Int
 
   package init(moves: Int?, isSolved: Bool, streak: Int) {
@@ -95,17 +89,17 @@ package struct TodayModel: Sendable, Hashable {
 
 /// A puzzle on the board that is not the daily puzzle.
 package struct PuzzleModel: Sendable, Hashable {
-  /// The number of moves in which the player must win; `nil` if the goal is to hold a draw.
+  /// The moves in which the player must win; `nil` if the goal is to hold a draw.
   package var moves: Int?
   /// Whether the player's move was right; `nil` before the move.
   package var isSolved: Bool?
-  /// The state of the three-minute run of puzzles to which this puzzle belongs, if any.
+  /// The three-minute run of puzzles that contains this puzzle, if any.
   package var sprint: Sprint?
   /// The player's rating in solving puzzles.
   package var rating = 0
 
   package struct Sprint: Sendable, Hashable {
-    /// The seconds left of the run's three minutes.
+    /// The seconds left of the three minutes.
     package let seconds: Int
     package let solved, mistakes: Int
 
@@ -117,7 +111,7 @@ package struct PuzzleModel: Sendable, Hashable {
   package init(isSolved: Bool?) { self.isSolved = isSolved }
 }
 
-/// The result of the daily puzzle, to be shared as text and picture. It shows the position and the goal, but not the solution.
+/// The result of the daily puzzle, to be shared. It shows the position and the goal, but not the solution.
 package struct DayCard: Sendable, Hashable {
   package let date, title, goal, result: String
   package let state: VariantState
@@ -126,7 +120,6 @@ package struct DayCard: Sendable, Hashable {
     (self.date, self.title, self.goal, self.result, self.state) = (date, title, goal, result, state)
   }
 
-  /// The card as lines of text with the board.
   package var text: String {
     let (variant, facts) = (state.variant, BoardFacts(state))
     let rows = (0..<variant.side).map { row in
@@ -136,7 +129,7 @@ package struct DayCard: Sendable, Hashable {
   }
 }
 
-/// The content of the board page, as a value that `Play.App` fills from session and window state.
+/// The content of the board page.
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()
   package var setup = GameSetup(x: .human, o: .level(3))
@@ -147,43 +140,36 @@ package struct BoardModel: Sendable, Hashable {
   package var bars: [Bar] = []
   /// The current time of the sound on the score's time axis.
   package var soundNow: Tick = .zero
-  /// The scale of the score and the pitches of the cells.
   package var tonality = Tonality.standard
   package var isMuted = false
-  /// The minutes left until the listening mode ends by itself; `nil` without a sleep timer.
+  /// Minutes until the listening mode ends; `nil` without a sleep timer.
   package var sleepMinutes: Int?
-  /// The remaining times in milliseconds, if there are clocks.
+  /// In milliseconds; `nil` without clocks.
   package var clocks: Numbers?
-  /// Whether the last move may be taken back.
   package var canUndo = true
-  /// Whether a move taken back may be played again.
   package var canRedo = false
   /// Whether sound waits for the first touch or key, as browsers require.
   package var soundWaits = false
-  /// The result of the requested search for the best move; `nil` until that search has ended. Solved games have tables and need no search.
+  /// The result of the requested search for the best move; `nil` until the search has ended.
   package var analysis: MoveAnalysis?
-  /// MENACE's beads for this position, by cell in reading order; `nil` if it is not MENACE's turn.
+  /// MENACE's beads by cell in reading order; `nil` if MENACE is not to move.
   package var beads: [Int]?
-  /// The wins of each side's player since these two players began to play each other; `nil` before the first win.
+  /// The wins of each side's player in their games against each other; `nil` before the first win.
   package var score: Numbers?
   /// The state of the connection while the window reconnects to this player's unfinished match, else `nil`.
   package var resuming: Message?
-  /// The goal and state of the daily puzzle; `nil` if the daily puzzle is not on the board.
   package var today: TodayModel?
-  /// The puzzle on the board; `nil` if the board shows the daily puzzle or no puzzle.
+  /// The puzzle on the board, unless it is the daily puzzle.
   package var puzzle: PuzzleModel?
-  /// The network match, if the board shows one.
   package var online: OnlineModel?
-  /// This player's row in the table of a tournament; `nil` if this player takes part in none.
+  /// This player's row in the table, if the player takes part in a tournament.
   package var tournament: TournamentModel.Standing?
-  /// The game played by links, if the board shows one.
   package var letter: LetterModel?
   /// Whether the board is in free play: there is no game, and each touch of a cell sounds.
   package var isFree = false
   /// Whether the board is drawn for a film, which shows no buttons.
   package var isFilm = false
 
-  /// A pair of numbers, one for each side.
   package struct Numbers: Sendable, Hashable {
     package var x: Int
     package var o: Int
@@ -195,10 +181,9 @@ package struct BoardModel: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether a move in a cell is possible now.
   package func isOpen(_ cell: Cell) -> Bool { acceptsMove && !game.isOver && game.state.moves.contains(cell) }
 
-  /// Whether the board page lets the player choose the variant (Classic, Infinite …).
+  /// Whether the board page lets the player choose the variant.
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
       && today == nil && puzzle == nil

@@ -3,7 +3,7 @@ import TicTacToe
 /// The evaluation of a position's moves, exact or estimated, for the side to move.
 package struct MoveAnalysis: Sendable, Hashable {
   package enum Evaluation: Sendable, Hashable {
-    /// An exact value, from a table or from a search that proved the value. Only a table gives the number of plies to the end of the game.
+    /// An exact value, from a table or from a search that proved the value. Only a table gives the plies to the end of the game.
     case exact(Value, plies: Int?)
     /// An estimate of the score (loss 0, draw 1/2, win 1) that the side to move can expect.
     case estimated(Double)
@@ -17,7 +17,7 @@ package struct MoveAnalysis: Sendable, Hashable {
   }
 
   package var moves: [Move]
-  /// How long the search took in seconds; `nil` if the values come from a table.
+  /// `nil` if the values come from a table.
   package var seconds: Double?
 
   package var best: Cell

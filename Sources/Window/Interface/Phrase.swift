@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// The key of a text; the texts are in the files of the folder `Words`.
+/// The key of a text in the folder `Words`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case languageName, decimalSign, controlKey
   case title, subtitle
@@ -17,13 +17,11 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case againstRandom, againstPerfect, oddsWins, oddsDraws, oddsLoses
   case network, games, statistics, help, settings, analysis
   case hintWins, hintDraws, hintLoses, win, drawShort, loss
-  // Settings
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
   case strip, coordinates, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
   case loudness, loudnessEven, loudnessConcert
   case piano, pianoModal, pianoGrand, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
-  // Help
   case helpIntro, helpSigns, helpKeys, helpKeysText
   case signCells, signOpening, signCalm, signThreat, signBothThreaten, signFork, signBlock, signMistake, signOnlyMove
   case signAwakening, signWin, signLoss, signDraw, signEcho, signUndo, signRefused
@@ -31,25 +29,19 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case whatCells, whatOpening, whatCalm, whatThreat, whatBothThreaten, whatFork, whatBlock, whatMistake, whatOnlyMove
   case whatAwakening, whatWin, whatLoss, whatDraw, whatEcho, whatUndo, whatRefused
   case whatAgain, whatBoard, whatFullBoard, whatForced
-  // Replay and review
   case atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
   case factWins, factLoses, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
-  // Games
   case pathField, noGames, olderGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
-  // Notices
   case savedAs, saveFailed, keeping, keptIn, film, stopFilm, filmIn, filmShape, filmWide, filmSquare, filmUpright
   case pictureAs, writeFailed, copied, copyFailed, clipboardEmpty, notRemembered, trapped, reload
   case noRoom, notAllowed, settingsFailed, nothingKept, unreadable, unreadableLine, setAside, otherWindow, needsFFmpeg
   case soundWaits, soundBack, soundNone, soundImpossible, soundLost, rulesRead
-  // Statistics
   case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
-  // Network
   case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
   case matches, disconnect, inMatch, networkIntro, yourName, token, registerName, countsRated, countsNot, counts,
     playBot
   case youAre, guest, noMatches, roomSide, eitherSide
-  // Network notices; % stands for a value
   case writeAddress, wasReported, restarting, finishFirst, nextTry
   case unreachable, silent, wordless, connectionGone, comeBack
   case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, newGuest, loginRefused,
@@ -57,13 +49,10 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case endedMalformed, endedFlood, notOurs
   case errBadRequest, errVersion, errAuth, errNotFound, errNoMatch, errForbidden, errStalePly, errMidReused, errRules
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
-  // Talk
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
   case blockSubtitle, muteTalkSubtitle, declineDrawSubtitle
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
-  // Screen reader
   case speakPlays, speakEmpty, speakInBoard, speakInAnyBoard, speech, speechOn
-  // Refusals and their reasons
   case answerIsDue
   case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
   case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
@@ -74,25 +63,21 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case resuming, matchEnded, reallyLeave, player, yourMoveTitle
   case today, todayWin, todayWinNow, todayHold, solved, notSolved, tryAgain, daysInARow, shareToday
   case explain, explainFirst, explainNever, explainAgain
-  // The games
   case game, classic, infinite, misere, ultimate, classicManner, infiniteManner, misereManner, ultimateManner, rules
   case infiniteRule1, infiniteRule2, infiniteRule3, ultimateRule1, ultimateRule2, ultimateRule3
   case speakBoard, speakCell, speakSends, speakSendsAnywhere, speakEnds, speakGoes, speakWon, otherBoard
   case believed, hintBelieved, factGone, factBoard, factShare, lostMost, lostLittle, reviewing, expected
   case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
-  // Games played by links
   case playByLink, letters, lettersIntro, letterSend, letterField, letterWords, letterSendIt
   case letterMarked, letterOld, letterFork, letterDamaged, letterFirst, letterHere, letterThere
   case withdrawDraw
-  // The player's own music
   case ownMusic, ownMusicIntro, hearIt, useMusic, musicFile, resetMusic, musicCount, musicNumber, musicBase
   case dialShort, dialLong, dialLongest, dialPhrases, dialFamiliar, dialLeap, dialTension, dialMelody, dialDrone
   case dialReverb
   case sleep, sleepSet, sleepOff, touchBoard, touchHint
   case another, sprint, sprintState, sprintOver, answerPlays, puzzleRating
   case premoveSet, premoveGone, premoveIllegal, speakPremove
-  // Tournaments
   case tournament, tournamentIntro, tournamentName, tournamentCode, tournamentLength, tournamentMake, tournamentEnter
   case tournamentPause, tournamentPlay, tournamentTop, tournamentSave, tournamentEnd, tournamentLeave, tournamentRemove
   case tournamentPlayers, tournamentStartsIn, tournamentLeft, tournamentLastGames, tournamentOver, tournamentFull
@@ -113,7 +98,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
 }
 
 extension String {
-  /// Returns the text with `new` in place of every `old`, which must not be empty.
+  /// Replaces every `old` by `new`; `old` must not be empty.
   package func replacing(_ old: String, by new: String) -> String {
     let (text, old) = (Array(utf8), Array(old.utf8))
     var result: [UInt8] = []
@@ -132,7 +117,6 @@ extension String {
 }
 
 extension Variant {
-  /// The variant's name.
   package var phrase: Phrase {
     switch self {
     case .classic: .classic

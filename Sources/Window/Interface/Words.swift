@@ -1,4 +1,4 @@
-/// The texts of one language: one `key = text` per line, comments after `#` at the start of a line.
+/// The texts of one language: one `key = text` per line. A line that begins with `#` is a comment.
 package struct Words: Sendable {
   package private(set) var texts: [Phrase: String] = [:]
   /// The errors in the text, one line each.
@@ -23,7 +23,6 @@ package struct Words: Sendable {
   }
 }
 
-/// The languages of the game.
 package enum Language: String, Sendable, Hashable, CaseIterable {
   case english = "en"
   case german = "de"
@@ -37,6 +36,6 @@ package enum Language: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The language's own name.
+  /// The language's name for itself, such as `Deutsch`.
   package var name: String { Phrase.languageName.text(in: self) }
 }

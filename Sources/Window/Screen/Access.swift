@@ -12,28 +12,26 @@ enum Role: Hashable {
 extension RootScreen {
   /// An accessible element of the open page, for screen readers and tests.
   package struct Control: Sendable, Hashable {
-    /// The id, constant while the element exists.
+    /// Constant while the element exists.
     package var id: Int
     /// The ARIA role: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` for text that is only read.
     package var role: String
     package var name: String
-    /// The state: `on` or `off` for an answer of a choice, `disabled` for a disabled button, the value of a slider, or the text of a field;
-    /// else empty.
+    /// `on` or `off` for an answer, `disabled` for a disabled button, a slider's value, a field's text, else empty.
     package var state: String
-    /// The position in device pixels.
+    /// In device pixels.
     package var place: PixelRect
     package var row: Int
-    /// The value, the lower and the upper bound of a slider; empty for other elements.
+    /// A slider's value, lower and upper bound; empty for other elements.
     package var numbers: [Double] = []
     /// The text that a screen reader speaks when the element gets the focus.
     package var words: String
   }
 
-  /// The number of ids reserved for each view: element `i` of a view has the id `view.number * placesOfView + i`.
+  /// Element `i` of a view has the id `view.number * placesOfView + i`.
   private static let placesOfView = 64
 
-  /// The elements of the open page in reading order. `hidden` adds the elements scrolled out of sight, disabled buttons, and text that is
-  /// only read.
+  /// The open page's elements in reading order. `hidden` adds elements scrolled out of sight, disabled buttons, and text that is only read.
   package func accessible(hidden: Bool = false) -> [Control] {
     var result: [Control] = []
     eachPlace(also: hidden) { view, index, place, words in
@@ -58,8 +56,7 @@ extension RootScreen {
 
   package var accessibleFocus: Int? { context.focus.map { $0.number * RootScreen.placesOfView } }
 
-  /// Moves the focus to an element and, unless `onlyFocus`, presses the element if it is a button, cell or answer. Ignores an element that
-  /// no longer exists.
+  /// Moves the focus to an element and, unless `onlyFocus`, presses a button, cell or answer. Ignores the id of a removed element.
   package func activate(_ id: Int, onlyFocus: Bool = false, at now: Double) {
     var target: (view: View, place: Rect)?
     eachPlace { view, index, place, _ in

@@ -10,10 +10,8 @@ package struct PixelRect: Sendable, Hashable {
   }
 }
 
-/// A frame buffer of the platform: 32-bit XRGB rows inside an apron.
-///
-/// `pixels` points at the top left of the visible part. On every side `apron` pixels more are readable and writable but
-/// never shown, so that blurs and shifted blits need no edge cases.
+/// A frame buffer: 32-bit XRGB rows inside an apron. The apron's pixels are readable and writable but never shown, so that blurs and
+/// shifted blits need no edge cases.
 package struct Bitmap {
   /// The first visible pixel, `0x00RRGGBB`.
   package let pixels: UnsafeMutablePointer<UInt32>
@@ -24,7 +22,7 @@ package struct Bitmap {
   /// The width in pixels of the apron, the invisible margin on every side.
   package let apron: Int
 
-  /// The width in pixels of the apron (the invisible margin) that every platform gives its bitmaps.
+  /// The width in pixels of the invisible margin that every platform gives its bitmaps.
   package static let standardApron = 32
 
   /// Makes a bitmap of memory that the caller owns.

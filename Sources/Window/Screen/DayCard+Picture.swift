@@ -2,12 +2,12 @@ import Interface
 import TicTacToe
 
 extension DayCard {
-  /// The picture's width and height in pixels, suitable for feeds and messengers.
+  /// Width and height in pixels, suitable for news feeds and messengers.
   package static let side = 1080
 }
 
 extension RootScreen {
-  /// Draws the picture of the daily puzzle in the screen's colours into a square surface.
+  /// Draws the picture of the daily puzzle; `surface` must be square.
   package func draw(_ card: DayCard, into surface: Surface) {
     let (side, theme) = (Double(surface.width), context.theme)
     let (middle, em) = (side / 2, side / 24)

@@ -3,8 +3,7 @@ import Oracle
 import TicTacToe
 
 extension ViewContext {
-  /// The evaluation of the moves on the board: in solved games exact, from tables; in Ultimate from a search, `nil` until the search was
-  /// requested and has ended.
+  /// Exact in solved games; in Ultimate from a requested search, `nil` until the search has ended.
   var analysis: MoveAnalysis? {
     let game = model.game
     guard !game.isOver else { return nil }
@@ -15,7 +14,7 @@ extension ViewContext {
       })
   }
 
-  /// Rates moves exactly. The best move is the quickest win; without a win a draw; else the slowest loss.
+  /// The best move is the quickest win; without a win a draw; else the slowest loss.
   private static func analysis(_ moves: [(cell: Cell, evaluation: Evaluation)]) -> MoveAnalysis? {
     func rank(_ evaluation: Evaluation) -> (Int, Int) {
       (Int(evaluation.value.rawValue), evaluation.value == .win ? -evaluation.distance : evaluation.distance)
@@ -26,7 +25,7 @@ extension ViewContext {
       best: best.cell)
   }
 
-  /// The text that a hint shows beside the name of the best cell: the value of the move.
+  /// The hint's text beside the best cell: the value of the move.
   func words(forHint evaluation: MoveAnalysis.Evaluation) -> String {
     switch evaluation {
     case .exact(let value, _): text(value == .win ? .hintWins : value == .draw ? .hintDraws : .hintLoses)

@@ -1,22 +1,22 @@
 import Interface
 
-/// The stack of open pages: the board is at the bottom, the last opened page on top, each page at most once.
+/// The open pages: the board at the bottom, the last opened page on top, each page at most once.
 final class PageStack {
-  /// The message that is shown above the open page.
+  /// The message above the open page.
   let notice: NoticeView
-  /// Called with a page's name before it is created.
+  /// Called before a page is created.
   var willOpen: (SceneName) -> Void = { _ in }
   /// Called before the page on top changes or is laid out anew.
   var willTurn: () -> Void = {}
   /// Called after another page has come to the top.
   var didTurn: () -> Void = {}
-  /// The name of the page that was on top when `pageChanged` was last called.
+  /// The top page at the last call of `pageChanged`.
   private var last = SceneName.board
   private var pages: [(name: SceneName, scene: Scene)] = []
   private let context: ViewContext
   private let chain: View
 
-  /// Makes an empty stack. `chain` is the parent view of all pages and gets the intents that no page handles.
+  /// `chain` is the parent view of all pages and gets the intents that no page handles.
   init(_ context: ViewContext, _ chain: View) {
     (self.context, self.chain) = (context, chain)
     notice = NoticeView(context: context)
@@ -27,7 +27,6 @@ final class PageStack {
   var board: Scene { pages[0].scene }
   var scenes: [Scene] { pages.map { $0.scene } }
 
-  /// Shows a page. The board is shown by closing all other pages.
   func show(_ name: SceneName) {
     guard name != self.name else { return }
     if name == .board {
@@ -37,7 +36,7 @@ final class PageStack {
     }
   }
 
-  /// Opens a page on top; a page that is open already is made anew.
+  /// A page that is open already is made anew.
   func open(_ name: SceneName) {
     willOpen(name)
     pages.removeAll { $0.name == name }
@@ -49,7 +48,6 @@ final class PageStack {
     if pages.count > 1 { context.announce(scene.title) }
   }
 
-  /// Closes the top page unless it is the board.
   func close() {
     guard pages.count > 1 else { return }
     scene.willClose()
@@ -59,7 +57,7 @@ final class PageStack {
     context.announce(scene.title)
   }
 
-  /// Makes every page anew after the language was changed, and keeps the focus.
+  /// Makes every page anew in the new language and keeps the focus.
   func rebuild() {
     let at = scene.focusOrder.firstIndex { $0 === context.focus }
     pages = pages.map { ($0.name, make($0.name)) }

@@ -1,18 +1,16 @@
 import Base
 
-/// A key; letters and digits arrive as lower-case `character`.
+/// Letters and digits arrive as lower-case `character`.
 package enum Key: Sendable, Hashable {
   case character(Character)
   case up, down, left, right
   case enter, escape, tab, backspace, delete, home, end, pageUp, pageDown
   /// F1…F12.
   case function(Int)
-  /// The controller buttons X and Y. In a text field X turns the letter before the caret into the next letter of the alphabet, and Y adds a
-  /// letter.
+  /// Controller buttons. In a text field X turns the letter before the caret into the next letter of the alphabet, and Y adds a letter.
   case controllerX, controllerY
 }
 
-/// The modifier keys held with a key.
 package struct KeyModifiers: OptionSet, Sendable, Hashable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -21,35 +19,30 @@ package struct KeyModifiers: OptionSet, Sendable, Hashable {
   package static let alt = KeyModifiers(rawValue: 4)
 }
 
-/// An input event of the platform; positions in device pixels of the bitmap.
+/// Positions in device pixels of the bitmap.
 package enum InputEvent: Sendable, Hashable {
   case pointerMoved(x: Double, y: Double)
   /// The primary button or a finger was pressed.
   case pointerDown(x: Double, y: Double, isTouch: Bool)
-  /// Another finger was pressed while the first finger was still down.
+  /// A second finger was pressed while the first finger was still down.
   case alsoDown(x: Double, y: Double)
-  /// The primary button or a finger was released.
   case pointerUp(x: Double, y: Double, isTouch: Bool)
   case pointerLeft
-  /// The system has taken over the gesture, so releasing the finger must not press anything.
+  /// The system has taken over the gesture: releasing the finger must not press anything.
   case pointerCancelled
-  /// The wheel turned by a number of lines, positive upwards.
+  /// Positive if the wheel turned upwards.
   case scrolled(lines: Double)
-  /// A key was pressed, or repeats because the key is held.
   case key(Key, KeyModifiers, isRepeat: Bool)
   /// Text was typed into a focused field.
   case text(String)
   /// The text that an input method is composing at the caret; empty once the composition has ended.
   case composing(String)
   case dropped(path: String)
-  /// The window got or lost the focus.
   case focus(Bool)
-  /// The window was hidden (minimised) or shown again.
   case visible(Bool)
   case closeRequested
 }
 
-/// The result of sharing an address.
 package enum ShareOutcome: Sendable, Hashable {
   /// The address was copied to the clipboard.
   case copied
@@ -58,23 +51,21 @@ package enum ShareOutcome: Sendable, Hashable {
   case failed
 }
 
-/// The services of a platform as functions; a headless platform fills in the same struct.
+/// The services of a platform, as functions.
 package struct PlatformServices: Sendable {
   /// Seconds of a monotonic clock.
   package var now: @Sendable () -> Double = { 0 }
   package var clipboard: @Sendable () -> String? = { nil }
-  /// Copies a text to the clipboard; calls `told` once, possibly later, with `true` if the text was copied.
+  /// Calls `told` once, possibly later, with `true` if the text was copied.
   package var setClipboard: @Sendable (String, _ told: @escaping (Bool) -> Void) -> Void = { $1(true) }
   package var setFullScreen: @Sendable (Bool) -> Void = { _ in }
-  /// Inhibits the screen saver (`true`) or allows the screen saver again.
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
   /// Asks for the user's attention (taskbar) without taking the focus.
   package var requestAttention: @Sendable () -> Void = {}
-  /// Returns to the web page that the browser showed before Alina.
+  /// Returns to the web page shown before Alina.
   package var leavePage: @Sendable () -> Void = {}
-  /// Announces that attention may be requested later: a browser asks the player once for permission.
+  /// Attention may be requested later: a browser asks the player once for permission.
   package var expectAttention: @Sendable () -> Void = {}
-  /// Shows the hand or the arrow cursor.
   package var setPointingHand: @Sendable (Bool) -> Void = { _ in }
   /// The folder for settings, created on demand; empty on a platform without such a folder.
   package var configFolder: @Sendable () -> String = { "" }
@@ -83,63 +74,57 @@ package struct PlatformServices: Sendable {
   package var files: FileFunctions
   /// The names of the output devices; empty if unknown.
   package var soundDevices: @Sendable () -> [String] = { [] }
-  /// Whether speech-dispatcher is installed, so that the program can speak without a screen reader.
+  /// Whether the program can speak without a screen reader: speech-dispatcher is installed.
   package var canSpeak: @Sendable () -> Bool = { false }
-  /// A number that changes whenever the file changes; `nil` without a file.
+  /// Changes whenever the file changes; `nil` without a file.
   package var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
-  /// Starts text input (input methods, screen keyboards) at a position of the bitmap; `nil` ends text input. `caption` is the field's
-  /// label.
+  /// Starts text input (input methods, screen keyboards) at `place`; `nil` ends text input. `caption` is the field's label.
   package var takeText: @Sendable (_ place: PixelRect?, _ caption: String) -> Void = { _, _ in }
   /// The local time for file names: `2026-11-22-154210`.
   package var timeStamp: @Sendable () -> String = { "" }
   /// The minutes by which local time is ahead of UTC.
   package var zoneMinutes: @Sendable () -> Int = { 0 }
-  /// Whether the game runs in a browser, which has no folders, no choice of a sound device and no way to quit.
+  /// Whether the game runs in a browser.
   package var isPage = false
-  /// Returns the web page's URL followed by a path such as `r/CODE`; `nil` if the program has no web page.
+  /// The web page's URL followed by a path such as `r/CODE`; `nil` without a web page.
   package var address: (@Sendable (_ path: String) -> String)?
-  /// Shares the web page's URL followed by a path such as `r/CODE`; `told` is called once, possibly later, with the outcome. `nil` if the
-  /// program has no web page.
+  /// Shares the web page's URL followed by `path`; calls `told` once, possibly later. `nil` without a web page.
   package var share: (@Sendable (_ path: String, _ told: @escaping (ShareOutcome) -> Void) -> Void)?
-  /// Reads the clipboard asynchronously, as browsers do after asking the user; `nil` where `clipboard` reads it at once.
+  /// Reads the clipboard later, because browsers ask the user first; `nil` where `clipboard` reads the clipboard at once.
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's file manager.
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }
   /// The system's language as its locale spells it.
   package var systemLanguage: @Sendable () -> String = { "" }
-  /// Whether the system prefers a dark appearance.
   package var prefersDark: @Sendable () -> Bool = { false }
-  /// Whether the system prefers high contrast.
   package var prefersContrast: @Sendable () -> Bool = { false }
   /// The system's text size in per cent of the usual size.
   package var textPercent: @Sendable () -> Int = { 100 }
-  /// The minimal width and height of controls in points on devices with touch; 0 on devices without touch.
+  /// The least width and height of controls in points; 0 on devices without touch.
   package var leastTarget = 0.0
   /// Makes the platform call `update` soon. Safe from any thread.
   package var wake: @Sendable () -> Void = {}
   /// Runs `work` on a worker thread; `work` must not access the screen.
   package var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
 
-  /// Makes services whose functions do nothing, until the platform replaces the functions.
+  /// The functions do nothing until the platform replaces them.
   package init(locks: FileLocks) { files = FileFunctions(locks: locks) }
 }
 
-/// The game as a platform runs it: handles inputs, draws into bitmaps, and tells when the next frame is due.
+/// The game as a platform runs it.
 package protocol PlatformGame: AnyObject {
-  /// Processes the inputs since the last call and advances time; called at least once a frame and at every input.
+  /// Called at least once a frame and at every input.
   func update(input: [InputEvent], at now: Double)
 
-  /// The time, in seconds of the platform's clock, at which the next frame is due: `now` or earlier means at once, `.infinity` not before
-  /// the next input or update.
+  /// In seconds of the platform's clock. `now` or earlier means at once, `.infinity` not before the next input or update.
   func nextFrame(after now: Double) -> Double
 
   /// The time, in seconds of the platform's clock, at which `update` is due even without a frame or input.
   func nextUpdate(after now: Double) -> Double
 
-  /// Draws into the bitmap, which contains the last frame (undefined if `isNew`); returns the changed rectangles.
+  /// `bitmap` contains the last frame (undefined if `isNew`). Returns the changed rectangles.
   func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect]
 
-  /// Whether the game wants to end.
   var wantsToQuit: Bool { get }
 
   var windowTitle: String { get }

@@ -2,32 +2,30 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The screen: owns the pages, handles input, draws frames, and passes intents that no view handles to `Play.App`.
-///
-/// Not thread-safe: call everything on the thread that owns the window.
+/// Owns the pages, handles input and draws frames. Not thread-safe: call everything on the thread that owns the window.
 package final class RootScreen {
-  /// Called with the player's intents, during `handle`.
+  /// Called during `handle` with the intents that no view handles.
   package var onIntent: (Intent) -> Void = { _ in }
 
-  /// Called after another page has come to the top, by opening or closing a page.
+  /// Called after another page has come to the top.
   package var onPageChange: () -> Void {
     get { pageStack.didTurn }
     set { pageStack.didTurn = newValue }
   }
 
-  /// Called with a line for a screen reader at each change worth announcing (`--speak-lines`).
+  /// Called with a line for a screen reader at each change worth announcing.
   package var onSpeak: ((String) -> Void)? {
     get { context.onSpeak }
     set { context.onSpeak = newValue }
   }
 
-  /// Called with the answer to a question of the player about the board; if `nil`, `onSpeak` gets the answer.
+  /// Called with the answer to a player's question about the board; if `nil`, `onSpeak` gets the answer.
   package var onReply: ((String) -> Void)? {
     get { context.onReply }
     set { context.onReply = newValue }
   }
 
-  /// The content of the board. Setting the model is cheap; the page is updated at the next `handle`, `advance` or `draw`.
+  /// The content of the board; the page is updated at the next `handle`, `advance` or `draw`.
   package var model = BoardModel()
 
   package var pages: PagesModel {
@@ -37,7 +35,6 @@ package final class RootScreen {
       guard newValue != old else { return }
       context.pages = newValue
       topScene.contentChanged()
-      // If the review is open and shows a game other than the new one, make the page anew.
       if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { pageStack.open(.review) }
     }
   }
@@ -47,19 +44,17 @@ package final class RootScreen {
     set { (context.pianos, context.piano) = newValue }
   }
 
-  /// The name of an opponent or person in the player's language.
   package func name(of seat: Seat) -> String { context.name(of: seat) }
 
-  /// Shows a message above the open page for some seconds and passes it to a screen reader. `nil` removes the shown message.
+  /// Shows a message above the open page for some seconds and passes the message to a screen reader; `nil` removes the shown message.
   package func say(_ message: Message?) { pageStack.notice.show(message) }
 
-  /// The message that is shown now or from the next frame on; `nil` without a message.
+  /// The message shown now or from the next frame on.
   package var notice: Message? { pageStack.notice.message }
 
-  /// A phrase in the player's language.
   package func text(_ phrase: Phrase) -> String { context.text(phrase) }
 
-  /// The player's settings; each change is stored.
+  /// Each change is stored.
   package var settings: Settings { context.settings }
 
   /// Device pixels per point of the window (2 on a HiDPI screen).
@@ -71,7 +66,7 @@ package final class RootScreen {
   private var saidStatus = ""
   private let pageStack: PageStack
   private var captured: View?
-  /// The first and the current position of a finger, and the list that the finger scrolls if it first moves vertically.
+  /// `list` scrolls if the finger's first movement is vertical.
   private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
@@ -79,10 +74,10 @@ package final class RootScreen {
   /// Whether to drop the text of a key press that moved the focus.
   private var dropsText = false
   private var textPlace: Rect?
-  /// The earliest time, in seconds of the platform's clock, of the next write of the settings file.
+  /// The earliest time of the next write of the settings file, in seconds of the platform's clock.
   private var nextSave = -Double.infinity
 
-  /// Creates the screen with the board as its first page. The first of `themes` is used if the settings name an unknown theme.
+  /// The first of `themes` replaces an unknown theme in the settings.
   package init(services: PlatformServices, themes: [Theme] = Theme.all) {
     precondition(!themes.isEmpty, "no theme at all")
     context = ViewContext(services: services)
@@ -105,7 +100,7 @@ package final class RootScreen {
       applySettings()
       pageStack.rebuild()
     }
-    // At the start only a desktop window can become full-screen: a browser allows this only after a touch, click or key press.
+    // A browser allows full screen only after a touch, click or key press.
     settings.$fullScreen.observe { [context] isFull in
       if context.now > 0 || isFull && !services.isPage { services.setFullScreen(isFull) }
     }
@@ -122,10 +117,10 @@ package final class RootScreen {
     context.staticIsStale = true
   }
 
-  /// Whether settings may be saved: not while a slider is dragged, because a write takes 2–50 ms and would delay frames.
+  /// Not while a slider is dragged: a write takes 2–50 ms and would delay frames.
   private var maySave: Bool { context.settings.store.needsSaving && captured == nil }
 
-  /// Writes changed settings at once, but at most once in 0.3 s, and after a failure at most once in 10 s.
+  /// At most once in 0.3 s, and after a failure at most once in 10 s.
   private func saveSettings() {
     guard maySave, context.now >= nextSave else { return }
     nextSave = context.now + (context.settings.store.save() ? 0.3 : 10)
@@ -140,17 +135,16 @@ package final class RootScreen {
   /// The number of pages above the board.
   package var depth: Int { pageStack.scenes.count - 1 }
 
-  /// Shows a page. The board is shown by closing all other pages.
   package func show(_ name: SceneName) { pageStack.show(name) }
 
-  /// Whether the page is laid out: a frame was drawn since the last change of `scale`, the theme, the text size or the language.
+  /// Whether a frame was drawn since the last change of `scale`, theme, text size or language.
   var isMeasured: Bool { measuredFor != nil }
 
   var boardScene: Scene { pageStack.board }
 
   var topScene: Scene { pageStack.scene }
 
-  /// Requests the data that a page shows, such as the list of saved games, from `Play.App`; called when the page opens.
+  /// Requests the data of a page that opens, such as the list of saved games.
   private func ask(for name: SceneName) {
     switch name {
     case .games: onIntent(.listGames)
@@ -162,7 +156,7 @@ package final class RootScreen {
     }
   }
 
-  /// Moves the focus away from a view that no longer exists, and starts text input if the focus is in a text field, or else ends it.
+  /// Moves the focus away from a removed view. Starts text input if the focus is in a text field, else ends text input.
   private func settleFocus() {
     if !topScene.focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: topScene.initialFocus)
@@ -176,7 +170,7 @@ package final class RootScreen {
 
   // MARK: Input
 
-  /// Processes the inputs since the last call and advances time to `now`, in seconds of the platform's clock.
+  /// `now` in seconds of the platform's clock.
   package func handle(_ input: [InputEvent], at now: Double) {
     advance(to: now)
     for event in input { take(event) }
@@ -197,7 +191,7 @@ package final class RootScreen {
     guard model != context.model else { return }
     let old = context.model
     context.model = model
-    // The key signature is in the static layer, which is redrawn only on request: request it if the musical scale has changed.
+    // The key signature is in the static layer, which is redrawn only on request.
     if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
     still.soundNow = model.soundNow
@@ -209,7 +203,6 @@ package final class RootScreen {
     }
   }
 
-  /// Announces a move and the state of the game after it.
   private func speakChange(from old: BoardModel) {
     guard context.onSpeak != nil else { return }
     let game = context.model.game
@@ -265,7 +258,7 @@ package final class RootScreen {
       let focus = context.focus
       setHovered(nil)
       press(key, modifiers, isRepeat: isRepeat)
-      // If the space bar or another character key moves the focus, as to a new page's first field, the field must not get the character.
+      // If a character key moves the focus, as to a new page's first field, the field must not get the character.
       if case .character = key { dropsText = context.focus !== focus } else { dropsText = false }
     case .text(let text):
       if !dropsText { _ = context.focus?.typed(text) }
@@ -279,15 +272,14 @@ package final class RootScreen {
   }
 
   private func list(around view: View?) -> ScrollView? {
-    // A finger that went down on a cell plays when it is lifted there, so it must not scroll the page.
+    // A finger lifted from a cell plays there, so a finger that goes down on a cell must not scroll the page.
     if view is CellView { return nil }
     let list =
       view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView && !$0.isHidden }
     return list as? ScrollView
   }
 
-  /// If the finger moves vertically, scrolls the list and cancels the press of the control under the finger. A horizontal movement goes to
-  /// the control. Returns whether the movement is kept from the control.
+  /// A vertical movement scrolls the list and cancels the press of the control. Returns whether the movement is kept from the control.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
@@ -322,7 +314,7 @@ package final class RootScreen {
   }
 
   private func press(_ key: Key, _ modifiers: KeyModifiers, isRepeat: Bool) {
-    // A held key must not play, press or confirm repeatedly. In a text field a held key may repeat.
+    // A held key must not play, press or confirm repeatedly.
     if isRepeat, !(context.focus is FieldRow) {
       switch key {
       case .enter, .delete, .backspace, .character(" "), .function: return
@@ -330,13 +322,13 @@ package final class RootScreen {
       default: break
       }
     }
-    // On a page with text fields, a letter that is typed outside of a field is ignored: it must not act as a shortcut.
+    // On a page with text fields, a letter typed outside of a field must not act as a shortcut.
     if case .character(let letter) = key, letter != " ", !modifiers.contains(.control), !(context.focus is FieldRow),
       currentScene != .board, topScene.focusOrder.contains(where: { $0 is FieldRow })
     {
       return
     }
-    // Any key makes the focus visible. A Tab on an invisible focus does only this and does not move the focus.
+    // Any key makes the focus visible. A Tab on an invisible focus does nothing else.
     if !context.showsFocus {
       context.showsFocus = true
       context.focus?.focusChanged(true)
@@ -369,11 +361,9 @@ package final class RootScreen {
     }
   }
 
-  /// The visible scrolling column of the page.
   private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
 
-  /// Scrolls the column by an arrow key instead of moving the focus, if the next control is far outside of the column's visible part: the
-  /// text before that control must not be skipped. Returns whether the column has scrolled.
+  /// Returns whether an arrow key scrolled the column: the text before a control far outside of the visible part must not be skipped.
   private func reads(_ key: Key) -> Bool {
     guard let scrollView else { return false }
     let order = topScene.focusOrder
@@ -385,16 +375,16 @@ package final class RootScreen {
   }
 
   private func changeVolume(by step: Double) {
-    // Round to 1/20, so that the settings file does not contain 0.7000000000000001.
+    // Without rounding the settings file would contain 0.7000000000000001.
     context.settings.volume = ((context.settings.volume + step) * 20).rounded() / 20
     say("\(.volume) \(Int((context.settings.volume * 100).rounded())) %")
   }
 
   private func cycleFocus(backwards: Bool, byArrow: Bool = false) {
-    // The Tab key stops once for all cells, between which the arrow keys move.
+    // The Tab key stops once for all cells; the arrow keys move between the cells.
     let inBoard = context.focus is CellView
     let order = topScene.focusOrder.filter { view in
-      // Up and down arrows skip the buttons within a row, which the left and right arrows reach.
+      // Up and down arrows skip the buttons within a row, which left and right arrows reach.
       if byArrow, view.parent is PressableRow, view !== context.focus { return false }
       guard view is CellView else { return true }
       return inBoard ? view === context.focus : view === topScene.homeCell
@@ -411,35 +401,33 @@ package final class RootScreen {
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
-    // While the contents page opens, the board sends `preview(nil)`. This intent, unlike those of the default case, must not close it.
+    // While the contents page opens, the board sends `preview(nil)`, which must not close the contents page.
     case .preview: onIntent(intent)
     default:
-      // An action chosen on the contents page applies to the board, so close the contents page.
+      // An action chosen on the contents page applies to the board.
       if currentScene == .contents { pageStack.close() }
       onIntent(intent)
     }
     return true
   }
 
-  /// Shows a touch of free play that is not an input of this screen, as when a film is made of recorded free play.
+  /// Shows a touch of recorded free play, for a film.
   package func showTouch(_ square: Square) { (boardScene as? BoardScene)?.showTouch(square) }
 
-  /// Handles an intent that `WindowState` passes to the screen.
   package func perform(_ intent: Intent) {
     if !topScene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
   }
 
   // MARK: Drawing
 
-  /// The time, in seconds of the platform's clock, at which the next frame is due: `now` or earlier means at once, `.infinity` not before
-  /// the next input or update.
+  /// See `PlatformGame.nextFrame`.
   package func nextFrame(after now: Double) -> Double {
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = maySave ? max(now, nextSave) : .infinity
     return min(context.animator.nextChange(after: now), topScene.nextChange(after: now), save)
   }
 
-  /// Draws into the bitmap, which contains the last frame (undefined if `isNew`); returns the changed rectangles.
+  /// See `PlatformGame.draw`.
   package func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     measure(bitmap.width, bitmap.height)
     advance(to: now)
@@ -457,7 +445,7 @@ package final class RootScreen {
   }
 }
 
-/// The last view of the responder chain, above the pages: passes intents that no other view handles to the `RootScreen`.
+/// The last view of the responder chain, above the pages.
 private final class Root: View {
   unowned(unsafe) var owner: RootScreen?
 

@@ -1,11 +1,10 @@
 import Interface
 import TicTacToe
 
-/// A question about the board that the player asks with a key; a screen reader or speech-dispatcher speaks the answer.
+/// A question about the board that the player asks with a key.
 enum BoardQuestion {
   case lastMove, turn, row, clocks
 
-  /// The question of a key; `nil` for other keys.
   init?(_ key: Key) {
     switch key {
     case .character("p"): self = .lastMove
@@ -18,7 +17,7 @@ enum BoardQuestion {
 }
 
 extension ViewContext {
-  /// The answer to a question about the board; `cell` is the cell with the focus.
+  /// `cell` is the cell with the focus.
   func answer(to question: BoardQuestion, at cell: Cell) -> String {
     let game = model.game
     switch question {
@@ -33,7 +32,7 @@ extension ViewContext {
     }
   }
 
-  /// The announcement of a move, with the board that the move has won (Ultimate) and the mark that the move has removed (Infinite).
+  /// A spoken move, with the board that the move has won (Ultimate) and the mark that the move has removed (Infinite).
   func spokenMove(_ index: Int) -> String {
     let game = model.game
     var before = game.startState
@@ -45,13 +44,13 @@ extension ViewContext {
     return parts.joined(separator: ", ")
   }
 
-  /// The name of the board of Ultimate in which the side to move must play; empty in other games and after the end.
+  /// The board of Ultimate in which the side to move must play; empty in other games and after the end.
   private var spokenTarget: String {
     guard !model.game.isOver, let boards = BoardFacts(of: model.game).boards else { return "" }
     return boards.target.map { text(.speakInBoard, $0.name) } ?? text(.speakInAnyBoard)
   }
 
-  /// The three cells of the given cell's row with their marks; in Ultimate the row lies within the cell's board.
+  /// The three cells of the row with their marks; in Ultimate the row lies within the cell's board.
   private func spokenRow(of cell: Cell) -> String {
     let facts = BoardFacts(of: model.game)
     let (variant, board) = (facts.variant, facts.variant.board(of: cell))

@@ -1,20 +1,18 @@
 import Interface
 import TicTacToe
 
-/// The measures of a page in device pixels, derived from the window's size.
+/// The measures of a page in device pixels.
 struct Metrics: Sendable, Hashable {
   let bounds: Rect
   /// The size of running text.
   let em: Double
-  /// The outer margin.
   let margin: Double
   /// Whether the page is wide enough for text beside the board.
   var isLandscape: Bool { bounds.width > bounds.height * 1.25 }
   /// The minimal width and height of controls.
   let target: Double
 
-  /// Computes the measures of a window in device pixels; `scale` is the number of device pixels per point, `textScale` the reader's text
-  /// size relative to the usual size, `target` the minimal size of controls in points.
+  /// `scale`: device pixels per point. `textScale`: text size relative to the usual size. `target`: minimal size of controls in points.
   init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
     self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)
@@ -22,13 +20,13 @@ struct Metrics: Sendable, Hashable {
     let page = (width * height).squareRoot()
     let grown = 17.2 * power(page / 960, 0.8)
     let fitting = min(grown, width / 22 * 1.15)
-    // About ten letters must fit side by side, even in the largest text size that the reader can choose.
+    // About ten letters must fit side by side even in the largest text size.
     em = min(max(13.5 * scale, fitting) * textScale, width / 11, height / 11)
     margin = max(14 * scale, min(width * 0.05, height * 0.058))
   }
 }
 
-/// The state shared by a window's views: measures, colours, clock and model.
+/// The state shared by a window's views.
 final class ViewContext {
   let typeface = Typeface()
   let animator = Animator()
@@ -39,11 +37,8 @@ final class ViewContext {
   let services: PlatformServices
   let settings: Settings
   var pages = PagesModel()
-  /// The available pianos.
   var pianos: [PianoKind] = [.modal]
-  /// The piano that plays.
   var piano = PianoKind.modal
-  /// The available themes.
   var themes = [Theme.light]
 
   init(services: PlatformServices) {
@@ -53,7 +48,6 @@ final class ViewContext {
 
   private var lastNumber = 0
 
-  /// The id for a new view.
   func nextNumber() -> Int {
     lastNumber += 1
     return lastNumber
@@ -84,7 +78,6 @@ final class ViewContext {
     if let text, !text.isEmpty { onSpeak?(text) }
   }
 
-  /// Passes the answer to a question of the player to a screen reader.
   func reply(_ text: String) { (onReply ?? onSpeak)?(text) }
 
   func damage(_ rect: Rect) {
@@ -98,15 +91,12 @@ final class ViewContext {
     return damage
   }
 
-  /// A phrase in the reader's language.
   func text(_ phrase: Phrase) -> String { phrase.text(in: language) }
 
-  /// A phrase with values in place of its `%` signs.
   func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: language, values) }
 }
 
 extension ViewContext {
-  /// Moves the focus to a view and notifies both views.
   func moveFocus(to view: View?) {
     guard focus !== view else { return }
     let old = focus

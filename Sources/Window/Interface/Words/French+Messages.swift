@@ -2,7 +2,6 @@
 // swift-format-ignore-file
 
 extension Words {
-  /// The second part of the texts in French: notices, the network, the chat, speech and refusals.
   static let frenchMessages =
 """
 # Notices

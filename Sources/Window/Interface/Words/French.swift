@@ -2,7 +2,6 @@
 // swift-format-ignore-file
 
 extension Words {
-  /// The window's texts in French, one `key = text` per line. Each key is a case of `Phrase`.
   static let french = Words(
 """
 languageName = Français

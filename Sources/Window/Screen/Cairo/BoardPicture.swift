@@ -1,13 +1,13 @@
 import TicTacToe
 
-/// Draws pictures that show only a board, as the window does, for the command `alina-score boards`.
+/// Draws pictures that show only a board, for the command `alina-score boards`.
 package struct BoardPicture {
   private let buffer: PixelBuffer
 
-  /// Prepares square pictures of `side` × `side` pixels.
+  /// `side`: width and height in pixels.
   package init(side: Int) { buffer = PixelBuffer(width: side, height: side) }
 
-  /// The red, green and blue of each pixel, row by row from the top. The same board gives the same bytes.
+  /// Red, green and blue of each pixel, row by row from the top. The same board gives the same bytes.
   package func rgb(of board: BoardFacts) -> [UInt8] {
     let (bitmap, theme) = (buffer.bitmap, Theme.light)
     theme.sheet.fill(bitmap)

@@ -5,7 +5,7 @@ final class Canvas {
   let context: OpaquePointer
   private let surface: OpaquePointer
   private let bitmap: Bitmap
-  /// The area that is being redrawn; shadows, which are drawn without Cairo, stay inside this area.
+  /// The area being redrawn. Shadows, which are drawn without Cairo, stay inside this area.
   var damage: PixelRect
 
   /// Wraps the visible part of a bitmap, which must outlive the canvas.
@@ -30,7 +30,6 @@ final class Canvas {
     cairo_surface_destroy(surface)
   }
 
-  /// Runs `body`, then restores clip, transformation and colour.
   func saved(_ body: () -> Void) {
     cairo_save(context)
     body()
@@ -40,15 +39,14 @@ final class Canvas {
   /// Finishes all drawing, so that the pixels may be accessed directly.
   func flush() { cairo_surface_flush(surface) }
 
-  /// Draws a soft, dithered shadow under and around a rectangle.
   func shadow(under rect: Rect, radius: Double, strength: Double) {
     cairo_surface_flush(surface)
     SoftShadow.cast(rect, radius: radius, strength: strength, within: damage, into: bitmap)
     cairo_surface_mark_dirty(surface)
   }
 
-  /// Clips drawing to a rectangle, widened to whole pixels. A clip through pixels is slow, and would mix the new colour of these pixels
-  /// with the old one, so that their colour would depend on how often they were redrawn.
+  /// Clips to a rectangle, widened to whole pixels. A clip through a pixel is slow and mixes new with old colour, so that the colour would
+  /// depend on the number of redraws.
   func clip(_ rect: Rect) {
     let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
     cairo_new_path(context)

@@ -2,17 +2,15 @@ import TicTacToe
 
 /// The icon of the game, drawn with the board's strokes: a sheet of paper, an O, an X and a note between them.
 package enum Icon {
-  /// Draws the icon as a square of `size` pixels, 16 or more.
   package static func draw(size: Int) -> PixelBuffer {
     precondition(size >= 16, "an icon of \(size) pixels")
     let buffer = PixelBuffer(width: size, height: size)
     let theme = Theme.light
-    // Draw no grain in small icons, where grain would look like dirt.
+    // In small icons grain would look like dirt.
     Paper(color: theme.paper, grain: size >= 128 ? 0.5 : 0, falloff: 14).fill(buffer.bitmap)
     let canvas = Canvas(buffer.bitmap)
     let s = Double(size)
     let width = max(1, s * 0.012)
-    // Draw five staff lines behind the marks.
     if size >= 32 {
       for line in 0..<5 {
         let y = (s * (0.30 + 0.1 * Double(line))).rounded()
@@ -26,6 +24,5 @@ package enum Icon {
     return buffer
   }
 
-  /// The icon as a PNG file.
   package static func png(size: Int) -> [UInt8] { draw(size: size).png() }
 }

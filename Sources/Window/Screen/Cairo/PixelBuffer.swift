@@ -1,19 +1,18 @@
 import CCairo
 
-/// The target of drawing: here a bitmap in memory.
+/// The target of drawing: a bitmap in memory.
 package typealias Surface = Bitmap
 
-/// Owns the memory of a bitmap with its apron (the invisible margin), such as the picture of a window.
+/// Owns the memory of a bitmap with its apron (the invisible margin).
 package final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
   /// The bitmap, valid while the buffer lives; use `withExtendedLifetime` if nothing else holds the buffer.
   package let bitmap: Bitmap
 
-  /// Allocates `width` × `height` visible pixels, both at least 1, all black.
   package init(width: Int, height: Int) {
     precondition(width > 0 && height > 0, "a picture of \(width)×\(height)")
     let apron = Bitmap.standardApron
-    // Rows start on 64-byte cache lines, which is fast for the shadow pass and Cairo.
+    // Rows start on 64-byte cache lines, for the speed of the shadow pass and of Cairo.
     let stride = (width + 2 * apron + 15) & ~15
     let count = stride * (height + 2 * apron)
     storage = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
@@ -25,7 +24,6 @@ package final class PixelBuffer {
 
   deinit { UnsafeMutableRawPointer(storage).deallocate() }
 
-  /// The picture as a PNG file; the same pixels give the same bytes. O(pixels).
   package func png() -> [UInt8] { withExtendedLifetime(self) { bitmap.png() } }
 }
 
@@ -38,7 +36,7 @@ extension Bitmap {
     }
   }
 
-  /// Mixes `share` (0…1) of another bitmap of the same size into this one. O(pixels).
+  /// Mixes `share` (0…1) of a bitmap of the same size into this one.
   func blend(_ other: Bitmap, share: Double) {
     let k = UInt32((share.clamped(to: 0...1) * 256).rounded())
     for y in 0..<height {
@@ -53,7 +51,7 @@ extension Bitmap {
     }
   }
 
-  /// The visible part as a PNG file; the same pixels give the same bytes. O(pixels).
+  /// The same pixels give the same bytes.
   package func png() -> [UInt8] {
     let bytes = UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: UInt8.self)
     guard
@@ -79,7 +77,7 @@ private func appendBytes(
 }
 
 extension RootScreen {
-  /// Draws the page as it is at `now` and returns it as a PNG file. Needs no window.
+  /// Draws the page as it is at `now`; needs no window.
   package func png(width: Int, height: Int, at now: Double) -> [UInt8] {
     let buffer = PixelBuffer(width: width, height: height)
     _ = draw(into: buffer.bitmap, isNew: true, at: now)

@@ -1,6 +1,6 @@
-/// A soft shadow under and around a rectangle, dithered against banding.
+/// A soft shadow, dithered against banding.
 enum SoftShadow {
-  /// Darkens `rect` by the share `strength` (0…1), fading out around its edges within `radius` pixels; inside `limit` only. O(area).
+  /// Darkens `rect` by the share `strength` (0…1), fading out around its edges within `radius` pixels; only inside `limit`.
   static func cast(_ rect: Rect, radius: Double, strength: Double, within limit: PixelRect, into bitmap: Bitmap) {
     let reach = Int(radius.rounded(.up)) + 1
     let left = max(limit.x, Int(rect.x) - reach)
@@ -8,8 +8,7 @@ enum SoftShadow {
     let top = max(limit.y, Int(rect.y) - reach)
     let bottom = min(limit.y + limit.height, Int(rect.maxY) + reach)
     guard left < right, top < bottom else { return }
-    // The darkness of a pixel is the product of two profiles: a horizontal one, which fades out at the left and right edges of the
-    // rectangle, and a vertical one.
+    // A pixel's darkness is the product of a horizontal and a vertical profile, each of which fades out at the rectangle's edges.
     func profile(_ from: Int, _ to: Int, _ a: Double, _ b: Double) -> [Int32] {
       (from..<to).map { i in
         let p = Double(i) + 0.5

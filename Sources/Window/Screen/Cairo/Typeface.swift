@@ -3,22 +3,22 @@ import CPango
 
 /// The game's typeface, loaded from its files, so that fontconfig cannot choose another optical size.
 final class Typeface {
-  /// The paths of the two faces in Debian's package `fonts-ebgaramond`.
+  /// The two faces in Debian's package `fonts-ebgaramond`.
   static let files = [
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Regular.otf",
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Italic.otf",
   ]
 
   private let pango: OpaquePointer
-  /// A Pango context with all fonts of the machine as fallback, for names and texts in other scripts; created on demand.
+  /// A Pango context with all fonts of the machine, for names and texts in other scripts.
   private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
   private var cache: [TextKey: Block] = [:]
 
-  /// Whether the typeface's files were found; otherwise the system's serif font replaces the typeface.
+  /// Whether the typeface's files were found; if not, the system's serif font replaces the typeface.
   let isGenuine: Bool
 
   init() {
-    // A fontconfig configuration with only the two files of the typeface, so that the result does not depend on the machine's fonts.
+    // Only the typeface's two files, so that the result does not depend on the machine's fonts.
     (pango, isGenuine) = Typeface.context(FcConfigCreate(), onlyOurs: true)
   }
 
@@ -34,7 +34,7 @@ final class Typeface {
       FcConfigDestroy(config)
     }
     guard let pango = pango_font_map_create_context(map) else { preconditionFailure("no Pango context") }
-    // The context holds its own reference to the font map, so release this one.
+    // The context holds its own reference to the font map.
     g_object_unref(UnsafeMutableRawPointer(map))
     pango_cairo_context_set_resolution(pango, 72)
     let options = cairo_font_options_create()
@@ -55,12 +55,12 @@ final class Typeface {
   /// A laid-out text: one line, or a paragraph if a width was given.
   final class Block {
     fileprivate let layout: OpaquePointer
-    /// The width of the widest line, and the height of all lines together, in pixels.
+    /// The width of the widest line and the height of all lines, in pixels.
     let width: Double
     let height: Double
-    /// The distance of the first baseline from the top, in pixels.
+    /// From the top to the first baseline, in pixels.
     let baseline: Double
-    /// The parts of a one-line text with ♯ or ♭, which the typeface lacks and which are drawn as paths; `nil` for other texts.
+    /// The parts of a one-line text with ♯ or ♭, which the typeface lacks; `nil` for other texts.
     fileprivate let line: SignedLine<Block>?
 
     fileprivate init(layout: OpaquePointer) {
@@ -83,7 +83,7 @@ final class Typeface {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
 
-    /// The x offset of a caret after a number of bytes of a one-line text.
+    /// The x offset of the caret after this number of UTF-8 bytes of a one-line text.
     func caret(after bytes: Int) -> Double {
       guard line == nil else { return width }
       var place = AlinaPangoRectangle()
@@ -92,7 +92,7 @@ final class Typeface {
     }
   }
 
-  /// Lays a text out, or takes the layout from a cache: a wrapped paragraph if `width` is positive, else one line.
+  /// Lays out a wrapped paragraph if `width` is positive, else one line. Layouts are cached.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
@@ -124,7 +124,7 @@ final class Typeface {
     pango_layout_set_font_description(layout, description)
     pango_font_description_free(description)
     if let attributes = pango_attr_list_new() {
-      // `lnum` makes digits as high as capitals, because an old-style 0 looks like an o, a 1 like an I. `tnum` makes digits equally wide.
+      // `lnum`: an old-style 0 looks like an o, a 1 like an I. `tnum`: digits of equal width.
       var features = "lnum=1,tnum=1"
       if style.isSmallCaps { features += ",smcp=1,c2sc=1" }
       pango_attr_list_insert(attributes, pango_attr_font_features_new(features))
@@ -149,7 +149,7 @@ final class Typeface {
     return Block(layout: layout)
   }
 
-  /// The number of characters of a text for which the typeface has no glyph; with `withFallback`, for which no font of the machine has one.
+  /// The number of characters without a glyph in the typeface or, `withFallback`, in any font of the machine.
   func missingGlyphs(in text: String, withFallback: Bool = false) -> Int {
     let block = withFallback ? block(text, TextStyle(16)) : make(text, TextStyle(16), 0, .left, in: pango)
     return Int(pango_layout_get_unknown_glyphs_count(block.layout))

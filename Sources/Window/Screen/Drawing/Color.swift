@@ -1,4 +1,4 @@
-/// A colour of the sRGB space with its opacity, each component 0…1.
+/// An sRGB colour; all components 0…1.
 package struct Color: Sendable, Hashable {
   package var red: Double
   package var green: Double
@@ -15,6 +15,5 @@ package struct Color: Sendable, Hashable {
       red: Double(hex >> 16 & 255) / 255, green: Double(hex >> 8 & 255) / 255, blue: Double(hex & 255) / 255)
   }
 
-  /// The colour with its opacity multiplied by `k`.
   func faded(_ k: Double) -> Color { Color(red: red, green: green, blue: blue, alpha: alpha * k) }
 }

@@ -16,11 +16,10 @@ package struct Point: Sendable, Hashable {
 package struct Rect: Sendable, Hashable {
   package var x: Double
   package var y: Double
-  /// The width. Like the height, it is never negative.
   package var width: Double
   package var height: Double
 
-  /// Makes a rectangle; a negative width or height becomes 0.
+  /// A negative width or height becomes 0.
   package init(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
     (self.x, self.y) = (x, y)
     self.width = max(0, width)
@@ -57,7 +56,7 @@ package struct Rect: Sendable, Hashable {
     return Rect(left, top, max(maxX, other.maxX) - left, max(maxY, other.maxY) - top)
   }
 
-  /// The smallest rectangle of whole pixels that contains this rectangle, cut to a bitmap of `limitX` × `limitY` pixels.
+  /// The smallest rectangle of whole pixels that contains this rectangle, cut to `limitX` × `limitY` pixels.
   func pixels(width limitX: Int, height limitY: Int) -> PixelRect {
     let left = min(max(0, Int(x.rounded(.down))), limitX)
     let top = min(max(0, Int(y.rounded(.down))), limitY)
@@ -67,7 +66,6 @@ package struct Rect: Sendable, Hashable {
   }
 }
 
-/// Linear interpolation from `a` (t = 0) to `b` (t = 1).
 func mix(_ a: Rect, _ b: Rect, _ t: Double) -> Rect {
   Rect(mix(a.x, b.x, t), mix(a.y, b.y, t), mix(a.width, b.width, t), mix(a.height, b.height, t))
 }

@@ -1,6 +1,6 @@
-/// Music glyphs missing in the typeface, as paths; unit: one staff space, y downwards.
+/// Music glyphs that the typeface lacks. Unit: one staff space; y downwards.
 enum Glyphs {
-  /// A treble clef; the origin is on the G line.
+  /// The origin is on the clef's G line.
   static let trebleClef: [InkStroke] = [
     InkStroke(
       knots: [
@@ -13,7 +13,7 @@ enum Glyphs {
     InkStroke(knots: [(-0.33, 2.00, 0.52), (-0.27, 2.04, 0.56)], density: 2),
   ]
 
-  /// A sharp sign centred on the origin, 2.8 staff spaces high.
+  /// Centred on the origin, 2.8 staff spaces high.
   static let sharp: Path = {
     var path = Path()
     for x in [-0.22, 0.22] {
@@ -28,7 +28,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A flat sign, 2.5 staff spaces high, with its bowl around the origin.
+  /// The flat's bowl is around the origin; 2.5 staff spaces high.
   static let flat: Path = {
     var path = Path()
     path.move(-0.40, -1.72)
@@ -37,7 +37,7 @@ enum Glyphs {
     path.curve(-0.05, -0.62, 0.46, -0.60, 0.44, -0.12)
     path.curve(0.42, 0.24, -0.02, 0.46, -0.36, 0.74)
     path.close()
-    // The inner contour runs in the opposite direction, so that the inside of the sign stays open.
+    // The inner contour runs in the opposite direction, so that the sign's inside stays open.
     path.move(-0.30, 0.42)
     path.curve(-0.06, 0.24, 0.16, 0.06, 0.17, -0.18)
     path.curve(0.17, -0.42, -0.18, -0.36, -0.31, -0.02)
@@ -45,7 +45,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A natural sign centred on the origin, 2.7 staff spaces high.
+  /// Centred on the origin, 2.7 staff spaces high.
   static let natural: Path = {
     var path = Path()
     path.polygon(Point(-0.36, -1.35), Point(-0.25, -1.35), Point(-0.25, 0.62), Point(-0.36, 0.68))
@@ -55,17 +55,16 @@ enum Glyphs {
     return path
   }()
 
-  /// A black note head centred on the origin.
   static let blackHead = Path.ellipse(Point(0, 0), 0.68, 0.46, angle: -0.42)
 
-  /// An open head without a stem (a long note) centred on the origin.
+  /// The head of a long note without a stem.
   static let openHead: Path = {
     var path = Path.ellipse(Point(0, 0), 0.86, 0.52)
     path.steps += Path.ellipse(Point(0, 0), 0.50, 0.30).scaled(1, -1).rotated(0.95).steps
     return path
   }()
 
-  /// The flower that marks an awakening (a win can no longer be prevented): five petals around the origin, 1.6 staff spaces high.
+  /// The flower that marks an awakening (a win can no longer be prevented), 1.6 staff spaces high.
   static let petals: [Path] = (0..<5).map { i in
     let angle = Double(i) * 2 * Double.pi / 5 - Double.pi / 2
     var petal = Path()
@@ -76,7 +75,7 @@ enum Glyphs {
     return petal.rotated(angle)
   }
 
-  /// One half of a brace for two staves, from the point at the left of the brace up to its end; unit: half the height of the brace.
+  /// The upper half of the brace for two staves, from the brace's left point; unit: half the brace's height.
   static let braceHalf = InkStroke(
     knots: [
       (-0.088, 0.0, 0.004), (-0.050, -0.05, 0.036), (-0.026, -0.20, 0.062), (-0.034, -0.46, 0.060),

@@ -1,14 +1,14 @@
 import Base
 import TicTacToe
 
-/// A pen stroke: a smooth centre line of varying width, which can be drawn up to a part of its length.
+/// A pen stroke of varying width, which can be drawn up to a part of its length.
 struct InkStroke: Sendable, Hashable {
   private let points: [Point]
   private let widths: [Double]
-  /// The length of the line from its start to each of `points`, so that `outline` can cut the line at a share of its length.
+  /// The length of the line from its start to each of `points`.
   private let travelled: [Double]
 
-  /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples per span.
+  /// Interpolates the knots by a Catmull–Rom spline with `density` samples per span.
   init(knots: [(x: Double, y: Double, width: Double)], density: Int = 10) {
     precondition(knots.count >= 2, "a stroke needs two knots, not \(knots.count)")
     var points: [Point] = []
@@ -31,8 +31,7 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The stroke through a winning line: from the middle `a` of the first cell to the middle `b` of the last cell, and a third of a cell
-  /// further at both ends.
+  /// The stroke through a winning line from cell centre `a` to cell centre `b`, extended by a third of a cell at both ends.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)
@@ -59,12 +58,11 @@ struct InkStroke: Sendable, Hashable {
     return 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t2 + (3 * b - a - 3 * c + d) * t2 * t)
   }
 
-  /// The stroke scaled by `k` about the origin and moved to `origin`.
   func placed(scale k: Double, at origin: Point) -> InkStroke {
     InkStroke(points: points.map { Point(origin.x + $0.x * k, origin.y + $0.y * k) }, widths: widths.map { $0 * k })
   }
 
-  /// The outline up to `progress` (0…1) of the length; empty at 0. O(samples).
+  /// The outline up to `progress` (0…1) of the length; empty at 0.
   func outline(upTo progress: Double = 1) -> [Point] {
     guard progress > 0, let total = travelled.last, total > 0 else { return [] }
     let end = total * min(1, progress)
@@ -95,7 +93,7 @@ struct InkStroke: Sendable, Hashable {
       + InkStroke.cap(at: line[0], from: right[0], to: left[0], into: right.reversed())
   }
 
-  /// Appends a round cap at the end `center` of a line; `a` and `b` are the points of the line's two edges there.
+  /// Appends a round cap at the line's end `center`, from one edge of the line (`a`) to the other (`b`).
   private static func cap(at center: Point, from a: Point, to b: Point, into outline: [Point]) -> [Point] {
     let radius = (a - center).length
     guard radius > 0.3 else { return outline }
@@ -112,12 +110,12 @@ struct InkStroke: Sendable, Hashable {
   }
 }
 
-/// A mark as pen strokes in a unit square centred on the origin. Its shape differs slightly from cell to cell.
+/// A mark (X or O) as pen strokes in a unit square centred on the origin.
 struct MarkStrokes: Sendable {
-  /// The strokes in drawing order, each with the times (0…1 of the animation) at which its drawing begins and ends.
+  /// The strokes in drawing order, with the times (0…1 of the animation) at which each stroke begins and ends.
   private let strokes: [(stroke: InkStroke, from: Double, to: Double)]
 
-  /// X as two strokes; `seed` varies the shape slightly.
+  /// `seed` varies the shape slightly.
   static func x(seed: Int) -> MarkStrokes {
     var jitter = Jitter(seed: seed)
     func j(_ amount: Double) -> Double { jitter.next() * amount }
@@ -140,7 +138,6 @@ struct MarkStrokes: Sendable {
     return MarkStrokes(strokes: [(first, 0, 0.46), (second, 0.54, 1)])
   }
 
-  /// O as one stroke that starts just right of the top and overlaps its beginning.
   static func o(seed: Int) -> MarkStrokes {
     var jitter = Jitter(seed: seed &+ 77)
     var knots: [(x: Double, y: Double, width: Double)] = []
@@ -155,7 +152,7 @@ struct MarkStrokes: Sendable {
         1 + 0.016 * sine(2 * angle + phase) + 0.008 * sine(3 * angle - phase) + (t > 0.9 ? (t - 0.9) * -0.35 : 0)
       let x = cosine(angle) * 0.272 * wobble
       let y = sine(angle) * 0.300 * wobble
-      // A broad nib held at 40°: thick downwards on the left, thin across top and bottom.
+      // A broad nib held at 40°: thick on the left, thin across top and bottom.
       let nib = abs(sine(angle + Double.pi / 2 + 0.7))
       let taper = min(1, min(t / 0.05 + 0.35, (1 - t) / 0.06 + 0.3))
       knots.append(
@@ -164,7 +161,7 @@ struct MarkStrokes: Sendable {
     return MarkStrokes(strokes: [(InkStroke(knots: knots, density: 6), 0, 1)])
   }
 
-  /// The outlines at `progress` (0…1) of the animation, for a mark of `size` pixels around `center`.
+  /// The outlines at `progress` (0…1) of the animation; `size` in pixels.
   func outlines(progress: Double, size: Double, center: Point) -> [[Point]] {
     strokes.compactMap { part in
       let local = ((progress - part.from) / (part.to - part.from)).clamped(to: 0...1)
@@ -177,14 +174,14 @@ struct MarkStrokes: Sendable {
 extension MarkStrokes {
   init(_ player: Player, seed: Int) { self = player == .x ? .x(seed: seed) : .o(seed: seed) }
 
-  /// The mark of a cell. The cell's index seeds the shape, so that each redraw gives the same shape.
+  /// The cell's index seeds the shape, so that each redraw gives the same shape.
   init(_ player: Player, in cell: Cell) { self.init(player, seed: cell.index * 7 + (player == .x ? 1 : 2)) }
 
   /// The large mark over one of the nine boards of Ultimate.
   init(_ player: Player, over board: Square) { self.init(player, seed: 90 + board.index) }
 }
 
-/// A reproducible sequence of numbers −1…1, which makes strokes look drawn by hand.
+/// Reproducible numbers −1…1, which make strokes look drawn by hand.
 struct Jitter {
   private var random: SplitMix64
 
@@ -194,7 +191,6 @@ struct Jitter {
 }
 
 extension Canvas {
-  /// Draws a mark up to `progress` (0…1) of its animation.
   func ink(_ mark: MarkStrokes, progress: Double = 1, size: Double, center: Point, _ color: Color) {
     fill(polygons: mark.outlines(progress: progress, size: size, center: center), color)
   }

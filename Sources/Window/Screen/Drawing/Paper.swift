@@ -1,28 +1,24 @@
-/// The paper background: a colour, grain, and brightness that decreases towards the edges.
-///
-/// Computed for each pixel in 1/256 of a level of brightness and dithered once at the end. Layers of translucent colour would show bands,
-/// because each layer would be rounded to whole levels.
+/// The paper background: a colour, grain, and corners darker than the middle. Dithered once at the end: layers of translucent colour would
+/// show bands, because each layer would be rounded to whole levels.
 struct Paper: Sendable, Hashable {
   var color: Color
-  /// The strength of the paper's grain, from 0 (none) to 1.
+  /// From 0 (no grain) to 1.
   var grain: Double
-  /// The levels of brightness, of 255, by which the paper's corners are darker than its middle.
+  /// By how many of 255 levels of brightness the corners are darker than the middle.
   var falloff: Double
 
-  /// Fills a bitmap including the apron (the invisible margin), so that a picture shifted by some pixels shows paper at its edge.
-  /// O(pixels).
+  /// Fills a bitmap including its apron (the invisible margin), so that a picture shifted by some pixels shows paper at its edge.
   func fill(_ bitmap: Bitmap) {
     let fine = Int32(grain * 330)
     let coarse = Int32(grain * 360)
     let fall = Int32(falloff * 256)
     let isEven = fine == 0 && fall == 0
-    // The colour of a pixel depends only on the sum of noise, falloff and dither, in 1/256 of a level: compute it once for each sum.
+    // A pixel's colour depends only on the sum of noise, falloff and dither, in 1/256 of a level: compute the colour of each sum once.
     let lowest = -(fine + coarse / 2 + fall + 8)
     let highest = fine + coarse / 2 + 264
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }
     let apron = bitmap.apron
-    // `clouds`: the coarse noise of a row at every eighth pixel, beginning with pixel `8 * firstKnot`. `across`: the squared horizontal
-    // distance of each column from the middle, scaled to 256 at the edge.
+    // `clouds`: coarse noise at every eighth pixel. `across`: a column's squared distance from the middle, 256 at the edge.
     let firstKnot = -apron >> 3
     var clouds = [Int32](repeating: 0, count: (bitmap.width + 2 * apron) / 8 + 3)
     let halfWidth = Int32(max(1, bitmap.width / 2))
@@ -46,7 +42,7 @@ struct Paper: Sendable, Hashable {
             for i in across.indices {
               let x = i - apron
               let noise = Paper.hash(UInt32(truncatingIfNeeded: x), UInt32(truncatingIfNeeded: y))
-              // Add two uniform numbers: their sum has a triangular distribution, so that few pixels are extreme.
+              // The sum of two uniform numbers has a triangular distribution, so that few pixels are extreme.
               var sum = ((Int32(noise & 255) + Int32(noise >> 8 & 255) - 255) * fine) >> 8
               let knot = (x >> 3) - firstKnot
               let within = Int32(x & 7)
@@ -62,7 +58,6 @@ struct Paper: Sendable, Hashable {
     }
   }
 
-  /// The pixel for a sum of noise, falloff and dither, in 1/256 of a level.
   private func pixel(sum: Int32) -> UInt32 {
     func channel(_ c: Double, _ tint: Int32) -> UInt32 {
       UInt32(min(255, max(0, (Int32((c * 65280).rounded()) + sum + ((sum * tint) >> 8)) >> 8)))
@@ -82,7 +77,7 @@ struct Paper: Sendable, Hashable {
     return h ^ h >> 16
   }
 
-  /// Coarse noise −127…128 at pixel `8 * column` of row `y`: random values at every fourth row, interpolated between these rows.
+  /// Coarse noise −127…128 at pixel `8 * column`: random at every fourth row, interpolated between these rows.
   @inline(__always)
   private static func cloud(_ column: Int, _ y: Int) -> Int32 {
     let fy = Int32(y & 3)

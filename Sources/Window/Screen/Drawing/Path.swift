@@ -1,4 +1,3 @@
-/// A path of straight lines and Bézier curves.
 struct Path: Sendable, Hashable {
   enum Step: Sendable, Hashable {
     case move(Point)
@@ -11,7 +10,6 @@ struct Path: Sendable, Hashable {
 
   init() {}
 
-  /// Straight lines through points.
   init(through points: [Point]) { steps = points.enumerated().map { $0 == 0 ? .move($1) : .line($1) } }
 
   mutating func move(_ x: Double, _ y: Double) { steps.append(.move(Point(x, y))) }
@@ -21,7 +19,6 @@ struct Path: Sendable, Hashable {
   }
   mutating func close() { steps.append(.close) }
 
-  /// Appends a closed polygon.
   mutating func polygon(_ points: Point...) {
     steps += Path(through: points).steps
     close()
@@ -62,7 +59,7 @@ struct Path: Sendable, Hashable {
 }
 
 extension Canvas {
-  /// Fills the union of closed polygons, so that a translucent colour covers each pixel once.
+  /// Fills the union of the polygons, so that a translucent colour covers each pixel once.
   func fill(polygons: [[Point]], _ color: Color) {
     var path = Path()
     for polygon in polygons where polygon.count > 2 {

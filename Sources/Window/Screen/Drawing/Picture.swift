@@ -1,5 +1,4 @@
-/// Renders a page into a bitmap: redraws only changed areas, over a cached picture of the parts that depend only on the layout (the static
-/// layer). Also draws page transitions and the shift of the page after a win.
+/// Renders a page: redraws changed areas over the static layer, a cached picture of the parts that depend only on the layout.
 struct Picture {
   private var backdrop: PixelBuffer?
   /// The picture of the page that is fading out.
@@ -12,7 +11,7 @@ struct Picture {
   /// The length of a page transition in seconds.
   static let turnTime = 0.24
 
-  /// Starts a transition: from the next frame on, the old page in the bitmap fades into the new page.
+  /// Starts a page transition: the old page in the bitmap fades into the new page.
   mutating func turn(_ animator: Animator) {
     guard backdrop != nil, !animator.isReduced else { return }
     turnIsPending = true
@@ -20,7 +19,7 @@ struct Picture {
     animator.move(transition, to: 1, seconds: Picture.turnTime, .sineInOut)
   }
 
-  /// Draws the changed parts of a page and returns their rectangles.
+  /// Returns the changed rectangles.
   mutating func draw(_ scene: Scene, of context: ViewContext, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
@@ -66,8 +65,7 @@ struct Picture {
       canvas.saved {
         canvas.clip(area)
         canvas.translate(0, Double(sunk))
-        // While the page is shifted down by `sunk` pixels, also draw what is above the area by up to `sunk` pixels: the shift moves it into
-        // the area.
+        // The page is shifted down by `sunk` pixels, so also draw what is up to `sunk` pixels above the area.
         scene.render(canvas, in: sunk == 0 ? area : area.insetBy(0, -Double(sunk)))
       }
     }
@@ -76,7 +74,7 @@ struct Picture {
     return rects
   }
 
-  /// Rounds the rectangles to whole pixels, cuts them to the bitmap and joins those that overlap, so that nothing is drawn twice.
+  /// Joins overlapping rectangles, so that nothing is drawn twice.
   private static func merged(_ damage: [Rect], _ bitmap: Surface) -> [PixelRect] {
     var result: [Rect] = []
     for rect in damage {

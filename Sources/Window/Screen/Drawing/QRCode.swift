@@ -1,13 +1,13 @@
 /// A QR code (ISO/IEC 18004) of a text: byte mode, versions 1 to 6 with error correction level M, 7 to 9 with level L.
 package struct QRCode: Sendable, Hashable {
-  /// The number of modules on a side, without the quiet zone of four modules.
+  /// Modules on a side, without the quiet zone.
   package let size: Int
-  /// The modules, row by row; `true` is dark.
+  /// Row by row; `true` is dark.
   private var modules: [Bool]
   /// Whether each module belongs to a function pattern, which contains no data.
   private var isFixed: [Bool]
 
-  /// Modules of white margin on each side, as ISO/IEC 18004 requires.
+  /// The white margin in modules that ISO/IEC 18004 requires.
   package static let quietZone = 4
   /// Data codewords, error correction codewords per block, and number of blocks, by version.
   private static let versions = [
@@ -15,17 +15,17 @@ package struct QRCode: Sendable, Hashable {
     (156, 20, 2), (194, 24, 2), (232, 30, 2),
   ]
 
-  /// The number of versions with level M.
+  /// Versions 1 to 6 have error correction level M, later versions level L.
   private static let mostMedium = 6
-  /// The version information of version 7 and later versions, with its error correction bits (annex D of the standard).
+  /// The version information from version 7 on, with error correction bits (ISO/IEC 18004, annex D).
   private static let versionBits = [0x07C94, 0x085BC, 0x09A99]
 
-  /// Encodes a text; `nil` if the text has more than 230 bytes.
+  /// `nil` if the text has more than 230 bytes.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let version = QRCode.versions.firstIndex(where: { bytes.count + 2 <= $0.0 }) else { return nil }
     let (room, correction, count) = QRCode.versions[version]
-    // Two bytes besides the text: 4 bits for byte mode, 8 for the length, 4 for the terminator.
+    // Besides the text 4 bits for byte mode, 8 for the length and 4 for the terminator.
     var data: [UInt8] = []
     var carried: UInt8 = 4
     for byte in [UInt8(bytes.count)] + bytes {
@@ -81,7 +81,7 @@ package struct QRCode: Sendable, Hashable {
         set(i / 3, size - 11 + i % 3, isDark)
       }
     }
-    // The 15 bits of the format information: the error correction level and mask 0, protected by ten error correction bits.
+    // The format information: error correction level and mask 0, with ten error correction bits.
     let format = isLow ? 0x77C4 : 0x5412
     for i in 0..<15 {
       let isDark = format >> i & 1 == 1
@@ -91,8 +91,7 @@ package struct QRCode: Sendable, Hashable {
     set(8, size - 8, true)
   }
 
-  /// Fills the modules outside of the patterns with data, in pairs of columns from the right, upwards and downwards in turn. Mask 0 inverts
-  /// every second module.
+  /// Fills pairs of columns from the right, upwards and downwards in turn. Mask 0 inverts every second module.
   private mutating func drawMessage(_ codewords: [UInt8]) {
     var bit = 0
     for (turn, right) in ([Int](stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1]).enumerated() {
@@ -109,7 +108,7 @@ package struct QRCode: Sendable, Hashable {
 
   /// The Reed–Solomon error correction codewords of a block.
   private static func remainder(of block: [UInt8], degree: Int) -> [UInt8] {
-    // The coefficients of the polynomial (x + 1)(x + 2)(x + 4)…, without the leading 1.
+    // The polynomial (x + 1)(x + 2)(x + 4)…, without the leading 1.
     var divisor = [UInt8](repeating: 0, count: degree - 1) + [1]
     var root: UInt8 = 1
     for _ in 0..<degree {

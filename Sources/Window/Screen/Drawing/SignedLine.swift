@@ -1,16 +1,16 @@
-/// A line of text with ♯ and ♭, which the typeface lacks: pieces of text, and gaps in which the signs are drawn as paths.
+/// A line of text with ♯ and ♭, which the typeface lacks and which are drawn as paths.
 struct SignedLine<Piece> {
-  /// The pieces with their x offsets. There is at least one piece, which may be empty.
+  /// At least one piece, which may be empty.
   private(set) var pieces: [(piece: Piece, x: Double)] = []
   private(set) var width = 0.0
-  /// The signs with the x offsets of their left edges.
+  /// `x` is the left edge of the sign.
   private var signs: [(isSharp: Bool, x: Double)] = []
   private let size: Double
 
   /// The width of a sign in em.
   private static var advance: Double { 0.34 }
 
-  /// Splits a text at its signs; `make` lays out a piece and `width` measures the piece.
+  /// Splits a text at its signs; `make` lays out a piece.
   init(_ text: String, size: Double, make: (String) -> Piece, width measure: (Piece) -> Double) {
     self.size = size
     var run = ""
@@ -33,7 +33,6 @@ struct SignedLine<Piece> {
     flush()
   }
 
-  /// Draws the signs of a line that starts at `x`.
   func drawSigns(on canvas: Canvas, x: Double, baseline: Double, _ color: Color) {
     for sign in signs {
       let space = size * 0.17

@@ -1,6 +1,6 @@
 import Glibc
 
-// The functions of the C library that drawing needs; no other file of this target imports the C library.
+// No other file of this target imports the C library.
 
 func sine(_ x: Double) -> Double { sin(x) }
 func cosine(_ x: Double) -> Double { cos(x) }
@@ -10,6 +10,5 @@ func power(_ x: Double, _ y: Double) -> Double { pow(x, y) }
 func mix(_ a: Double, _ b: Double, _ t: Double) -> Double { a + (b - a) * t }
 
 extension Comparable {
-  /// The value limited to a range.
   func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
 }

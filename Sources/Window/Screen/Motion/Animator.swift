@@ -1,4 +1,4 @@
-/// An animated number, updated by the `Animator` that animates it.
+/// A number that an `Animator` animates.
 package final class Motion {
   package fileprivate(set) var value: Double {
     didSet { if value != oldValue { view?.moved() } }
@@ -9,24 +9,20 @@ package final class Motion {
   package init(_ value: Double) { self.value = value }
 }
 
-/// A description of an animation: tweens in sequence or in parallel, nested as needed.
+/// Tweens in sequence or in parallel, nested as needed.
 package indirect enum Animation {
   /// Moves a number from its value at the start of the tween, with an easing function.
   case tween(Motion, to: Double, seconds: Double, Easing)
-  /// A pause of some seconds.
   case pause(seconds: Double)
-  /// The animations run one after the other.
   case sequence([Animation])
-  /// The animations run in parallel; the group lasts as long as the longest.
+  /// Lasts as long as the longest animation of the group.
   case together([Animation])
 }
 
-/// Animates numbers over time.
-///
-/// Values depend on absolute time only, not on the number or spacing of clock updates. A new animation of a moving
-/// number continues from its current value. Each completion is called exactly once.
+/// Animates numbers. Values depend on absolute time only, not on the number of clock updates. A new animation of a moving number continues
+/// from the number's current value. Each completion is called exactly once.
 package final class Animator {
-  /// Whether tweens jump to their ends, for reduced motion; pauses keep their length.
+  /// Reduced motion: tweens jump to their ends, pauses keep their length.
   package var isReduced = false
   /// The animator's time in seconds.
   package private(set) var now: Double = 0
@@ -53,7 +49,7 @@ package final class Animator {
 
   package init() {}
 
-  /// Starts an animation now; `completion` gets whether the animation finished without interruption.
+  /// `completion` gets whether the animation finished without interruption.
   package func play(_ animation: Animation, completion: ((_ finished: Bool) -> Void)? = nil) {
     var tracks: [Track] = []
     let length = flatten(animation, at: now, into: &tracks) - now
@@ -62,14 +58,13 @@ package final class Animator {
     nextID += 1
   }
 
-  /// Moves a number to a value; if not `animated`, sets the number at once.
   package func bring(
     _ motion: Motion, to target: Double, animated: Bool, seconds: Double, after delay: Double = 0, _ easing: Easing
   ) {
     if animated { move(motion, to: target, seconds: seconds, after: delay, easing) } else { set(motion, to: target) }
   }
 
-  /// Animates one number to `target`, beginning `delay` seconds from now; `completion` as in `play`.
+  /// Animates one number, beginning `delay` seconds from now.
   package func move(
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,
     completion: ((_ finished: Bool) -> Void)? = nil
@@ -98,8 +93,7 @@ package final class Animator {
     }
   }
 
-  /// The time, in the animator's seconds, of the next change or completion: `moment` while a number moves, the end of the shortest pause
-  /// while all animations pause, `.infinity` without animations.
+  /// The time of the next change or completion: `moment` while a number moves, `.infinity` without animations.
   package func nextChange(after moment: Double) -> Double {
     var next = Double.infinity
     for run in runs {
@@ -108,7 +102,7 @@ package final class Animator {
     return next
   }
 
-  /// Advances the clock to `moment`, in seconds and never backwards, and calls due completions in order.
+  /// Advances to `moment` (in seconds, never backwards) and calls due completions in order.
   package func advance(to moment: Double) {
     let moment = max(now, moment)
     // An animation started by a completion begins at the end of its predecessor, not at the time of the frame.
@@ -135,7 +129,7 @@ package final class Animator {
     }
   }
 
-  /// Appends the tweens of an animation that begins at `start`, in time order; returns the time at which the animation ends.
+  /// Appends the tweens of an animation that begins at `start`; returns the animation's end.
   private func flatten(_ animation: Animation, at start: Double, into tracks: inout [Track]) -> Double {
     switch animation {
     case .tween(let motion, let target, let seconds, let easing):

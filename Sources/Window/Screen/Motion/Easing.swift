@@ -2,10 +2,10 @@
 package struct Easing: Sendable {
   private let share: @Sendable (_ t: Double, _ duration: Double) -> Double
 
-  /// Wraps a function of the elapsed seconds and the duration; the function is called only for times between 0 and the duration.
+  /// `share` is called only for times between 0 and the duration.
   package init(_ share: @escaping @Sendable (_ t: Double, _ duration: Double) -> Double) { self.share = share }
 
-  /// Makes an easing from a curve of the elapsed share of the duration, 0…1.
+  /// `curve` gets the elapsed share of the duration, 0…1.
   private init(curve: @escaping @Sendable (_ p: Double) -> Double) { share = { curve($0 / $1) } }
 
   /// The progress `t` seconds into `duration`; 0 before and 1 after.

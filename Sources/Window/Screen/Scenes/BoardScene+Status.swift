@@ -2,7 +2,6 @@ import Interface
 import TicTacToe
 
 extension ViewContext {
-  /// The name of a kind of player as the window shows it: "You", the name of a level's character, a remote person's name and so on.
   func name(of seat: Seat) -> String {
     switch seat {
     case .human: text(model.setup.isPair ? .person : .you)
@@ -15,8 +14,7 @@ extension ViewContext {
     }
   }
 
-  /// The detail of the status in a network match: a lost connection, an absent opponent, a draw offer, a countdown, or the place in a
-  /// tournament; `nil` without any of these.
+  /// The detail of a network match's status, such as a lost connection; `nil` without a detail.
   private func onlineText() -> String? {
     guard let online = model.online else { return nil }
     if online.isOffline, !online.reconnects { return "" }
@@ -35,7 +33,7 @@ extension ViewContext {
     }
   }
 
-  /// The status of a game played by links if the player is to act; `nil` while the opponent is to answer.
+  /// `nil` while the opponent is to answer.
   private func letterText(_ letter: LetterModel) -> (main: String, detail: String, isLarge: Bool)? {
     switch letter.step {
     case .send: (text(.letterMarked), "", true)
@@ -45,8 +43,7 @@ extension ViewContext {
     }
   }
 
-  /// The name of the game, unless it is Classic, and the puzzle's goal: a win in `moves` moves, or a draw if `moves` is `nil`. If `moves`
-  /// is 0, no goal is shown, because the win was missed.
+  /// The name of the game, unless it is Classic, and the puzzle's goal. `nil`: hold a draw. 0: the win was missed, so no goal is shown.
   private func goal(moves: Int?) -> String {
     let goal: String? =
       switch moves {
@@ -68,8 +65,7 @@ extension ViewContext {
     return (main, "\(goal) · \(text(.sprintState, time, "\(sprint.solved)", "\(sprint.mistakes)"))", true)
   }
 
-  /// The status of the game and, at its end, the reason. Without `countsDown`, for screen readers, the seconds left for a rematch and
-  /// the state of a three-minute run of puzzles are omitted.
+  /// Without `countsDown`, for screen readers, running countdowns are omitted.
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     if model.isFree {

@@ -9,22 +9,21 @@ final class BoardScene: Scene {
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
-  /// The choice among the games (Classic, Infinite …), shown before the first move.
+  /// The choice of the variant (Classic, Infinite …), shown before the first move.
   private let choice: ChoiceRow
   private var mayChoose = false
-  /// The table of a tournament and the chat of a match, right of the board if there is room.
+  /// A tournament's table and a match's chat, right of the board if there is room.
   private let table: TableRows
   private let talk: Talk
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
-  /// The number that tells which buttons have moved to the menu: 0 none, 1 those with `movesFirst`, 2 all with `isSpare`.
+  /// Which buttons have moved to the menu: 0 none, 1 those with `movesFirst`, 2 all with `isSpare`.
   private var compactness = 0
   private let hintTimer = Motion(0)
-  /// Whether a hint was requested and the search for the hint has not finished.
+  /// Whether a requested hint waits for the search to finish.
   private var awaitsHint = false
-  /// The footer's button that was under the pointer when the page last received an intent: the button that the player clicked, unless a key
-  /// sent the intent.
+  /// The footer button under the pointer when the page last received an intent: the clicked button, unless a key sent the intent.
   private unowned(unsafe) var pressed: TextButton?
 
   override init(context: ViewContext) {
@@ -49,9 +48,8 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// The place of a notice. In landscape it is left of the board if there is room. In portrait it is in the first of these bands that is
-  /// high enough: between players and board, below the board, on the title, and, after the game, on the score. If there is no such place,
-  /// it is just above the buttons, but after the game just above the status, on the board, so that the result stays visible.
+  /// The place of a notice: left of the board if there is room, in portrait in the first free band that is high enough. After the game the
+  /// result stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
@@ -82,8 +80,8 @@ final class BoardScene: Scene {
     super.layout()
   }
 
-  /// Moves buttons to the menu if they need more than one row. Those with `movesFirst` go if this saves a row: they disappear at the first
-  /// move, and one row fewer would then shift the board. If more than two rows remain, all buttons with `isSpare` go.
+  /// Moves buttons to the menu if they need more than one row. Buttons with `movesFirst` go first: they disappear at the first move, and
+  /// the board would shift if a row disappeared with them.
   private func arrangeButtons() {
     func rows(_ compactness: Int) -> Int {
       self.compactness = compactness
@@ -97,7 +95,7 @@ final class BoardScene: Scene {
     if fewer > 2 { _ = rows(2) } else if fewer == all { _ = rows(0) }
   }
 
-  /// Landscape: texts on both sides of the board, and below it the staff, as wide as the page.
+  /// Texts on both sides of the board; below the board the staff, as wide as the page.
   private func layOutLandscape() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -109,8 +107,7 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // The cells are too small for a finger: one of the nine boards is enlarged, with a minimap at its left. Extend `board.frame` to the
-      // left, so that it contains both.
+      // The cells are too small for a finger, so one of the nine boards is enlarged: extend `board.frame` to the left for the minimap.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }
@@ -136,11 +133,10 @@ final class BoardScene: Scene {
     if talks { talkColumn.reveal(talk.field) }
   }
 
-  /// Lays out everything in one column.
   private func layOutPortrait() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
-    // Reserve the height of two rows of buttons: the end of a game or of a puzzle may add a second row, which must not move the board.
+    // The end of a game or of a puzzle may add a second row of buttons, which must not move the board.
     let footerTop =
       context.model.isFilm ? footerTop : min(footerTop, footerFoot - 2 * footerButtons[0].idealSize.height)
     var stripHeight = min(max(m.bounds.height * 0.205, 65), innerWidth * 0.32 + 40)
@@ -161,8 +157,7 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The choice among the games is shown if the column is high enough. Its height stays reserved while it is hidden, so that the board
-    // does not move.
+    // The choice's height stays reserved while the choice is hidden, so that the board does not move.
     let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
     let free = left - stripHeight - em * 0.6
     choice.isHidden = !mayChoose || free - choiceHeight < innerWidth
@@ -186,7 +181,6 @@ final class BoardScene: Scene {
     staff.frame = Rect(m.margin + em * 0.4, top, innerWidth - em * 0.4, stripHeight)
   }
 
-  /// Places the choice among the games; hides the choice if no game may be chosen now or there is no room.
   private func placeChoice(x: Double, y: Double, width: Double, to bottom: Double) {
     let height = choice.arrange(x: x, y: y, width: width)
     choice.isHidden = !mayChoose || y + height > bottom + 1
@@ -215,7 +209,7 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
-    // Lay the page out again: during a game, after it and in free play, a notice is shown in different places.
+    // A notice has different places during a game, after a game and in free play.
     if old.game.isOver != context.model.game.isOver || old.isFree != context.model.isFree { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis
@@ -256,7 +250,7 @@ final class BoardScene: Scene {
     status.show(text, animated: animated)
   }
 
-  /// Updates the footer's buttons; returns whether their layout changed.
+  /// Returns whether the layout of the footer's buttons changed.
   @discardableResult
   private func refreshButtons() -> Bool {
     let before = footerButtons.map { $0.isHidden ? "" : $0.title }
@@ -270,8 +264,7 @@ final class BoardScene: Scene {
         !control.isThere || context.model.isFilm
         || control.isSpare && compactness >= (control.movesFirst ? 1 : 2)
     }
-    // While the pointer is over a button, keep the layout, so that this button does not move away. But if the player pressed this button
-    // and it disappears, lay out the buttons.
+    // A button under the pointer must not move away, so keep the layout unless this button was pressed and disappears.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false
@@ -279,10 +272,9 @@ final class BoardScene: Scene {
     return before != footerButtons.map { $0.isHidden ? "" : $0.title }
   }
 
-  /// The number of unread chat lines; 0 if the chat is visible beside the board.
+  /// Unread chat lines; 0 if the chat is visible beside the board.
   private var unread: Int { talkColumn.isHidden ? context.pages.talk.unread : 0 }
 
-  /// Updates the table and the chat beside the board, or the button that opens the chat.
   override func contentChanged() {
     let isOther = table.hasChanged() && context.metrics.isLandscape
     if refreshButtons() || isOther || !talkColumn.isHidden && shownTalk != context.pages.talk { relay() }
@@ -301,7 +293,7 @@ final class BoardScene: Scene {
 
   // MARK: Hint and analysis
 
-  /// Shows the best cell for five seconds. If a search must find the cell first, requests the search and shows the cell later.
+  /// Shows the best cell for five seconds, later if a search must find the cell first.
   private func showHint() {
     guard context.model.mayHelp, context.model.acceptsMove, !context.model.game.isOver else { return }
     guard let analysis = context.analysis else {
@@ -318,7 +310,7 @@ final class BoardScene: Scene {
     }
   }
 
-  /// Requests an evaluation by a search if no table has the exact values of the game, and if the player may move and get help now.
+  /// Requests an evaluation by search, unless a table has the values.
   private func askJudgement() {
     if context.analysis == nil, context.model.acceptsMove, context.model.mayHelp { send(.judge) }
   }
@@ -352,7 +344,7 @@ final class BoardScene: Scene {
     return true
   }
 
-  /// Handles shortcuts of the board, wherever the focus is on this page.
+  /// Handles the board's shortcuts wherever the focus is on this page.
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     if key == .escape, context.focus === talk.field {
       context.moveFocus(to: board.home)

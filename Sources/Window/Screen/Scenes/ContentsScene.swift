@@ -9,7 +9,7 @@ final class ContentsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let services = context.services
-    // Devices with touch usually have no keyboard, so do not show the keys there.
+    // Devices with touch usually have no keyboard.
     let hasKeys = services.leastTarget == 0
     let controls = context.model.menuControls(isPage: services.isPage, canShare: services.share != nil)
     column.set(
@@ -24,6 +24,6 @@ final class ContentsScene: PageScene {
 }
 
 extension ViewContext {
-  /// The name of a key as printed on the reader's keyboard.
+  /// As printed on the reader's keyboard, such as `Strg` in German.
   func keyName(_ key: String) -> String { key.replacing("Ctrl", by: text(.controlKey)) }
 }

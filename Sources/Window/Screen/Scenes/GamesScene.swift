@@ -6,7 +6,7 @@ final class GamesScene: PageScene {
   private let field: FieldRow
   private let empty: TextRow
   private let pieces: ContentsRow
-  /// The game whose actions are shown, and whether it is being renamed.
+  /// The game whose actions are shown.
   private var chosen: (path: String, isNaming: Bool)?
 
   override var title: String { context.text(.games) }
@@ -33,7 +33,7 @@ final class GamesScene: PageScene {
           more: (.moreWords, .chooseGame(path: entry.path)), delete: .deleteGame(path: entry.path))
       ] + (chosen?.path == entry.path ? [words(of: entry)] : [])
     }
-    // In a browser there are no paths and folders to choose from.
+    // A browser has no paths and folders to choose from.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
     let older: [PageRow] =
       context.pages.hasOlderGames
@@ -41,7 +41,7 @@ final class GamesScene: PageScene {
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + older + [pieces])
   }
 
-  /// The actions for a game (play, open, rename, share, delete), or, while the player renames the game, the field for the new name.
+  /// The actions for a game or, while the player renames the game, the field for the new name.
   private func words(of entry: GameEntry) -> PageRow {
     let path = entry.path
     if chosen?.isNaming == true {
@@ -80,7 +80,7 @@ final class GamesScene: PageScene {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow || chosen != nil
-    // After *Older games* was pressed, the focus moves to the first older game, whose row replaces the row of that button.
+    // After a press of *Older games*, the focus moves to the first older game, whose row replaces the button's row.
     let older = column.rows.firstIndex { $0 === context.focus && ($0 as? ContentsRow)?.intent == .listOlder }
     chosen = nil
     fill()
@@ -89,7 +89,7 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game or a game played by links: a small board, the game's name, players, date and result, and the button `more`.
+/// A saved game or a game played by links, with a button `more`.
 final class GameRow: PressableRow {
   let entry: GameEntry
   private let more: TextButton

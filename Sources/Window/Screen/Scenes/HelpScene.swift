@@ -33,7 +33,7 @@ final class HelpScene: PageScene {
   }
 }
 
-/// A musical sign with its name and meaning; pressing the row plays the sign.
+/// Pressing the row plays the sign.
 final class SignRow: PressableRow {
   let sign: MusicSign
   private let title: String
@@ -65,7 +65,7 @@ final class SignRow: PressableRow {
   override func draw(_ canvas: Canvas) {
     let baseline = frame.y + em * 1.05
     let head = context.typeface.block(title, TextStyle(em * 1.15))
-    // A note head, which is filled while the sign sounds or the row has the focus.
+    // The note head is filled while the sign sounds or the row has the focus.
     let glyph = ink.value > 0.5 || showsFocus || struck.value > 0 ? Glyphs.blackHead : Glyphs.openHead
     let color =
       struck.value > 0 ? theme.accent.faded(0.4 + 0.6 * struck.value) : showsFocus ? theme.accent : theme.faintInk

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The list of games played by links, and a field for a link.
+/// The games played by links, and a field for a link.
 final class LettersScene: PageScene {
   private let field: FieldRow
 
@@ -39,8 +39,7 @@ final class LettersScene: PageScene {
   }
 }
 
-/// The page with the player's last letter: a link that carries the game so far and a line of text. If an opened letter contradicts the
-/// stored game, the page shows both boards instead.
+/// The page with the player's last letter (a link that carries a game), or with both boards if a letter contradicts the stored game.
 final class LetterScene: PageScene {
   private let words: FieldRow
   private let name: FieldRow
@@ -73,7 +72,7 @@ final class LetterScene: PageScene {
     link.text = model.address
     var sending: [(Phrase, Intent)] = [(.copy, .letter(.copy))]
     if context.services.share != nil { sending.append((.share, .letter(.share))) }
-    // Keep the buttons: a pressed button must still exist when it is released.
+    // A pressed button must still exist when it is released, so keep the buttons.
     let buttons = column.rows.first { $0 is WordsRow } ?? WordsRow(context: context, sending)
     let picture: [PageRow] = QRCode(model.address).map { [QRRow(context: context, $0)] } ?? []
     column.set(
@@ -86,7 +85,7 @@ final class LetterScene: PageScene {
     relay()
   }
 
-  /// Stores the line of text and the player's name, as entered in the fields, in the letter.
+  /// Stores the fields' line of text and name in the letter.
   private func write() {
     guard let model = context.model.letter, model.other == nil, !model.path.isEmpty else { return }
     if name.text != context.settings.name { context.settings.name = name.text }
@@ -94,7 +93,7 @@ final class LetterScene: PageScene {
     if words.text != model.words { send(.letter(.write(words.text))) }
   }
 
-  /// Calls `write` before the letter's link is copied or shared, or another page opens.
+  /// The letter must contain the fields' texts before its link is copied or shared.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .letter(.copy), .letter(.share), .show: write()
@@ -110,7 +109,6 @@ final class LetterScene: PageScene {
   }
 }
 
-/// Two small boards with captions, side by side.
 private final class TwoBoardsRow: PageRow {
   private let boards: [(Phrase, BoardFacts)]
 

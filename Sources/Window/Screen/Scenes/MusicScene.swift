@@ -1,6 +1,6 @@
 import Interface
 
-/// The page of the player's own music: a slider for each adjustable property, and rows that use, share, save and reset the music.
+/// The page on which players edit music of their own with sliders.
 final class MusicScene: PageScene {
   private var sliders: [SliderRow] = []
   private let use: ContentsRow

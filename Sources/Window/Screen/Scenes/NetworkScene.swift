@@ -13,9 +13,9 @@ final class NetworkScene: PageScene {
   private let counts: ChoiceRow
   private let side: ChoiceRow
   private var said: String?
-  /// The offered clocks. The first stands for the default clock of the chosen game.
+  /// The first clock stands for the default clock of the chosen game.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
-  /// The choices for this player's side in a room that this player opens, as spelled in the settings.
+  /// This player's side in a new room, as the settings spell the side; empty for either side.
   private static let sides = ["", "x", "o"]
 
   override var title: String { context.text(.network) }
@@ -28,7 +28,7 @@ final class NetworkScene: PageScene {
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253
     ) { .connect(address: $0) }
-    // The limits count letters. The server allows names of up to 20 letters, and the tokens that it gives are much shorter than 128.
+    // Limits in letters. The server allows names of 20 letters; its tokens are much shorter than 128.
     name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
     token = FieldRow(context: context, .token, limit: 128, isSecret: true) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
@@ -70,14 +70,13 @@ final class NetworkScene: PageScene {
     fill()
   }
 
-  /// Replaces the player's room by a new room after the player has changed the game or the clock.
   private func reopenRoom() { if context.pages.network.phase.isRoom { send(.openRoom) } }
 
   private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
 
   private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow { entry(context.text(phrase), intent) }
 
-  /// Returns the row with this content if there is one, else a new row: a pressed row must still exist when it is released.
+  /// Reuses a row with the same content: a pressed row must still exist when it is released.
   private func entry(_ title: String, key: Phrase? = nil, _ intent: Intent, subtitle: String? = nil) -> ContentsRow {
     let fresh = ContentsRow(
       context: context, title: title, key: key.map(context.text) ?? "", intent: intent, subtitle: subtitle)
@@ -95,7 +94,7 @@ final class NetworkScene: PageScene {
     let message = network.message.map { TextRow(context: context, $0.text(in: context.language), faint: false) }
     let rows: [PageRow] =
       switch network.phase {
-      // A message takes the place of the introduction, so that the rows below do not move.
+      // A message replaces the introduction, so that the rows below do not move.
       case .offline: (message == nil ? [line(.networkIntro)] : []) + offlineRows(network)
       case .connecting: [line(.connecting)]
       case .lobby: lobbyRows(network)
@@ -187,11 +186,11 @@ final class NetworkScene: PageScene {
     }
   }
 
-  /// The line for screen readers: an error, else the code of the room or that an opponent is being sought.
+  /// For screen readers: an error, the room's code, or that an opponent is being sought.
   private var news: String? {
     if let message = context.pages.network.message { return message.text(in: context.language) }
     switch context.pages.network.phase {
-    // Put a space after each letter, so that the screen reader spells the code.
+    // The spaces make a screen reader spell the code.
     case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
     case .queued: return context.text(.queued)
     default: return nil
@@ -206,21 +205,21 @@ final class NetworkScene: PageScene {
     if !focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: column.rows.first { $0.isClickable && $0.accessibilityLabel == focused } ?? initialFocus)
     }
-    // Announce the news after moving the focus: the announcement of the focused control would otherwise interrupt the news.
+    // Announce the news after moving the focus: the announcement of the focused control would interrupt the news.
     if news != said {
       said = news
       context.announce(said)
     }
   }
 
-  /// The address that in a browser stands for the server from which the web page came, the only server used there.
+  /// The address that in a browser stands for the web page's own server.
   private static let ownServer = "localhost"
 
   private static func clockNames(_ context: ViewContext) -> [String] {
     ([context.pages.network.usualClock] + clocks.dropFirst()).map(context.clockName)
   }
 
-  /// Completes an intent that a button of the footer sent without text, such as `joinRoom("")`, with the texts of the page's fields.
+  /// A footer button sends an intent without text, such as `joinRoom("")`: complete the intent with the texts of the fields.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text, let secret):

@@ -2,7 +2,6 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The page that sets up a game: opponent, side and clock.
 final class NewGameScene: PageScene {
   private var seats: [Seat] = []
   private let game: ChoiceRow
@@ -55,7 +54,6 @@ final class NewGameScene: PageScene {
 
   private var variant: Variant { Variant.allCases[game.selected] }
 
-  /// Offers the opponents that can play `variant`.
   private func offer(_ variant: Variant) {
     let chosen = seats[opponent.selected]
     seats = context.pages.opponents.filter { $0.plays(variant) }
@@ -77,7 +75,6 @@ final class NewGameScene: PageScene {
         clockSeconds: NewGameScene.minutes[clock.selected].map { $0 * 60 }))
   }
 
-  /// A description of the kind of player in a seat.
   private func words(for seat: Seat) -> String {
     switch seat {
     case .human: return context.text(.personManner)
@@ -93,7 +90,6 @@ final class NewGameScene: PageScene {
     }
   }
 
-  /// A line of text with the chances of a level against an opponent, in the reader's language.
   private func line(_ opponent: Phrase, _ odds: Odds) -> String {
     let parts: [(Phrase, Double)] = [(.oddsWins, odds.win), (.oddsDraws, odds.draw), (.oddsLoses, odds.loss)]
     let decimalSign = context.text(.decimalSign)
@@ -101,8 +97,7 @@ final class NewGameScene: PageScene {
       + parts.map { "\(context.text($0.0)) \(NewGameScene.percent($0.1, decimalSign))" }.joined(separator: ", ")
   }
 
-  /// A chance (0…1) in per cent with at most one decimal; a result that is not certain never becomes 0 or 100 %. A no-break space precedes
-  /// the per cent sign.
+  /// A chance (0…1) in per cent, with at most one decimal. An uncertain result never becomes 0 or 100 %.
   static func percent(_ chance: Double, _ decimalSign: String) -> String {
     let tenths = Int((chance * 1000).rounded())
     if chance > 0 && tenths == 0 { return "<0\(decimalSign)1\u{A0}%" }
@@ -110,7 +105,6 @@ final class NewGameScene: PageScene {
     return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : "\(decimalSign)\(tenths % 10)") + "\u{A0}%"
   }
 
-  /// Stores the chosen score rules in the settings when the player begins the game.
   override func receive(_ intent: Intent) -> Bool {
     let name = ruleNames[rules.selected]
     if case .newGame = intent, name != context.settings.scoreRules { context.settings.scoreRules = name }
@@ -119,7 +113,7 @@ final class NewGameScene: PageScene {
 }
 
 extension ViewContext {
-  /// The names of the opponents; a human opponent is called a person instead of "you".
+  /// A human opponent is called a person instead of "you".
   fileprivate func names(ofOpponents seats: [Seat]) -> [String] {
     seats.map { $0 == .human ? text(.person) : name(of: $0) }
   }

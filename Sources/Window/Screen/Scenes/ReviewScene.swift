@@ -51,7 +51,6 @@ final class ReviewScene: Scene {
     showFilm()
   }
 
-  /// Shows on the film's button how much of the film has been made.
   private func showFilm() {
     guard context.pages.mayFilm else { return }
     let (button, percent) = (footerButtons[3], context.pages.filmPercent)
@@ -61,7 +60,7 @@ final class ReviewScene: Scene {
     relay()
   }
 
-  /// The time up to which the score is shown while no music plays: the end of the shown ply's bar, for the last ply the end of all music.
+  /// The time up to which the score is shown while no music plays: the end of the shown ply's bar or, for the last ply, of all music.
   private var restingMoment: Tick {
     if ply == replay.game.cells.count, let end = replay.bars.last { return end.start + .seconds(60) }
     guard let last = replay.bars.last(where: { $0.ply <= ply && ($0.kind == .move || $0.kind == .opening) }) else {
@@ -97,19 +96,17 @@ final class ReviewScene: Scene {
     staff.setNeedsDisplay()
   }
 
-  /// The search's estimates of the positions before and after a move; `nil` until the search has made them.
+  /// The estimates before and after a move; `nil` until the search has made them.
   private func evaluations(_ ply: Int) -> (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)? {
     replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
 
-  /// The expected score (0…1) that the move of ply `ply` lost for its player, as estimated by the search; 0 without an estimate.
+  /// The expected score (0…1) that the player of ply `ply` lost by the move; 0 without an estimate.
   private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
-  /// The maximum number of plies in `costly`.
   private static let markedCount = 3
 
-  /// For Ultimate, which is not solved: the plies of the moves that lost the most expected score by the search's estimate. These are at
-  /// most three, and each lost at least `ReviewStep.leastLoss`.
+  /// For Ultimate, which is not solved: the plies of the moves that lost the most expected score by the search's estimate.
   private var costly: [Int] {
     let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewStep.leastLoss }
     return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))
@@ -121,12 +118,12 @@ final class ReviewScene: Scene {
     return steps.indices.map { costly.contains($0 + 1) }
   }
 
-  /// Whether the shown move is the first after which a threat cannot be blocked. Always `false` in Infinite and Ultimate.
+  /// Whether the shown move is the first after which a threat cannot be blocked.
   private var isFirst: Bool {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
-  /// The text before the first move: that the game begins with an empty board, or the value of the position from which the game begins.
+  /// The text before the first move: an empty board, or the value of the position from which the game begins.
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }
@@ -135,8 +132,7 @@ final class ReviewScene: Scene {
     return "\(context.text(.position)) \(context.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }
 
-  /// A summary: in solved games the share of each side's moves that kept the value, and the first mistake; in Ultimate the costliest moves
-  /// by the search's estimate.
+  /// In solved games the share of each side's moves that kept the value, and the first mistake; in Ultimate the costliest moves.
   private func summaryText() -> String {
     guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
     func name(_ step: ReviewStep) -> String { "\(step.move.ply). \(step.move.mover.letter) \(step.name)" }
@@ -158,7 +154,7 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  /// The place of a notice: below the comments if there is room, else above the footer.
+  /// Below the comments if there is room, else above the footer.
   override var noticePlace: NoticePlace {
     guard !notes.isHidden else { return super.noticePlace }
     var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, bottom: footerTop)
@@ -192,7 +188,7 @@ final class ReviewScene: Scene {
       scrubber.frame = Rect(x, top, width, min(scrubberHeight, room))
       notes.frame = Rect(x, scrubber.frame.maxY + em * 0.5, width, bottom - scrubber.frame.maxY - em * 0.5)
     } else {
-      // The board shrinks for comments and notices, but keeps at least two fifths of the height between heading and staff.
+      // The board shrinks for comments and notices, but keeps two fifths of the height between heading and staff.
       let words = em * (m.bounds.height > 40 * em ? 8 : 6)
       let side = max(40, min(innerWidth, max(room * 0.4, room - scrubberHeight - words)))
       board.frame = Rect(m.bounds.midX - side / 2, top, side, side)
@@ -200,7 +196,6 @@ final class ReviewScene: Scene {
       notes.frame = Rect(
         m.margin, scrubber.frame.maxY + em * 0.3, innerWidth, bottom - scrubber.frame.maxY - em * 0.6)
     }
-    // Use larger text if there is much room.
     let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
     (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
     board.layout()
@@ -216,7 +211,6 @@ final class ReviewScene: Scene {
       isNamed ? replay.title : title, size: em * (isNamed ? 1.6 : 2.2), baseline: headBaseline, on: canvas)
   }
 
-  /// Updates the page after the music has advanced, the search has made an estimate, or a film has progressed.
   override func contentChanged() {
     if let next = context.pages.replay, next.game == replay.game {
       if next.evaluations != replay.evaluations {
@@ -282,7 +276,7 @@ final class ReviewScene: Scene {
   }
 }
 
-/// A line with the plies of a game, each with its mark. The player drags a note head along the line.
+/// The plies of a game on a line, along which the player drags a note head.
 final class ScrubberView: View {
   private let marks: [Player]
   var mistakes: [Bool] {
@@ -324,7 +318,7 @@ final class ScrubberView: View {
   override func draw(_ canvas: Canvas) {
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
-    // In a long game the marks are close together: make them smaller and draw a tick only at every tenth ply.
+    // A long game needs smaller marks, and a tick only at every tenth ply.
     let spacing = (frame.width - 2 * em) / Double(max(1, marks.count))
     let isDense = spacing < em
     for step in 0...marks.count {

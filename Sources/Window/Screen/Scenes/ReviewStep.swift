@@ -7,14 +7,14 @@ struct ReviewStep {
   let move: VariantMove
   /// The moves that keep the value of the position; empty if the game is not solved.
   let best: [Cell]
-  /// In Infinite, the evaluation of the position after the move from the opponent's view; `nil` in all other games.
+  /// In Infinite, the evaluation after the move from the opponent's view; else `nil`.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }
 
   var isMistake: Bool { move.values.map { $0.after < $0.before } ?? false }
 
-  /// Whether there were two or more moves, of which only this move kept the value of the position.
+  /// Whether several moves were possible, of which only this move kept the value.
   var isOnlyMove: Bool { move.values?.isOnlyMove ?? false }
 
   init(_ move: VariantMove) {
@@ -23,12 +23,12 @@ struct ReviewStep {
     after = move.before.variant.isLong ? move.before.moveEvaluations.first { $0.cell == move.cell }?.after : nil
   }
 
-  /// The least estimated loss of expected score that is marked in Ultimate; smaller losses are within the search's error.
+  /// The least loss that is marked in Ultimate; smaller losses are within the search's error.
   static let leastLoss = 0.1
 }
 
 extension ViewContext {
-  /// Describes a move. `isFirst` tells whether the move is the first after which a threat cannot be blocked.
+  /// `isFirst`: whether the move is the first after which a threat cannot be blocked.
   func sentence(
     _ step: ReviewStep, evaluations: (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)?, isFirst: Bool
   ) -> String {

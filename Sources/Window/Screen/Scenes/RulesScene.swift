@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The rules of all games, beginning with the game on the board. Infinite and Ultimate have three pictures each.
+/// The rules of all games, beginning with the game on the board.
 final class RulesScene: PageScene {
   override var title: String { context.text(.rules) }
   override var columnWidth: Double { 38 }
@@ -13,7 +13,7 @@ final class RulesScene: PageScene {
     fill()
   }
 
-  /// Fills the page again if another kind of game is on the board, because the rules of this game come first.
+  /// The rules of the game on the board come first.
   override func modelChanged(from old: BoardModel) {
     guard context.model.setup.variant != old.setup.variant else { return }
     fill()
@@ -59,7 +59,7 @@ final class RulesScene: PageScene {
   }
 }
 
-/// Boards with a sentence each, side by side or one below the other with the sentences at the right.
+/// Boards with a sentence each, side by side if there is room, else one below the other.
 final class PicturesRow: PageRow {
   struct Picture {
     var board: BoardFacts
@@ -117,7 +117,6 @@ final class PicturesRow: PageRow {
 }
 
 extension Variant {
-  /// The index of this game in the list of all games.
   var place: Int { Variant.allCases.firstIndex(of: self) ?? 0 }
 
   /// A sentence that describes the game.

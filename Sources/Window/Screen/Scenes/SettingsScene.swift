@@ -9,7 +9,7 @@ final class SettingsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let settings = context.settings
-    /// A choice among values of a setting. `shown` is the value in use, if that value differs from the setting.
+    /// `shown`: the value in use, if this value differs from the setting.
     func choice<T: SettingValue>(
       _ caption: Phrase, _ options: [(T, String)], _ setting: Setting<T>, shown: T? = nil
     ) -> ChoiceRow {
@@ -36,7 +36,7 @@ final class SettingsScene: PageScene {
     let themeNames: [String: Phrase] = ["light": .themeLight, "dark": .themeDark, "contrast": .themeContrast]
     let names = context.services.soundDevices()
     let isKnown = settings.device.isEmpty || names.contains(settings.device)
-    // Offer the chosen device even while it is unplugged, so that it stays selected.
+    // An unplugged device stays offered and selected.
     let devices =
       [("", context.text(.deviceStandard))] + (names + (isKnown ? [] : [settings.device])).map { ($0, $0) }
     column.isCentered = false
@@ -82,7 +82,7 @@ final class SettingsScene: PageScene {
 }
 
 extension ViewContext {
-  /// The score rules to choose from, each with a title; the title of a rule file is its name.
+  /// The score rules to choose from, each with a title.
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
     let (chosen, own) = (settings.scoreRules, settings.ownMusic)

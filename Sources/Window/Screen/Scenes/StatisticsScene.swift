@@ -1,12 +1,11 @@
 import Interface
 import TicTacToe
 
-/// The page with the results of the player's games of one kind: by opponent, by side, in time order, and by the cell of the first move.
+/// The player's results in one game, by opponent, side and first cell, and in time order.
 final class StatisticsScene: PageScene {
   override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }
   override var mayHaveTwoColumns: Bool { !context.pages.statistics.isEmpty }
-  /// The game whose results are shown.
   private var variant: Variant
 
   override init(context: ViewContext) {
@@ -62,7 +61,7 @@ final class StatisticsScene: PageScene {
   private func show(_ variant: Variant) {
     self.variant = variant
     contentChanged()
-    // `contentChanged` has replaced the row with the choice of the game, which had the focus: focus the new row.
+    // `contentChanged` has replaced the row that had the focus.
     context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
   }
 

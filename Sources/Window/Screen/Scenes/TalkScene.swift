@@ -20,7 +20,7 @@ final class Talk {
     var rows: [PageRow] = talk.lines.suffix(Talk.shown).map { line in
       TextRow(context: context, "\(line.name): \(line.text.text(in: context.language))", faint: false, gap: 0.3)
     }
-    // Lines that were sent but not confirmed by the server.
+    // Lines that the server has not confirmed yet.
     for said in talk.unsent {
       rows.append(TextRow(context: context, "\(said.text(in: context.language)) …", italic: true, gap: 0.3))
     }
@@ -31,14 +31,13 @@ final class Talk {
     return rows + [field, words]
   }
 
-  /// Clears the field after the line `text` was entered. Returns `true` for an empty line, which must not be sent.
+  /// Returns `true` for an empty line, which must not be sent.
   func take(_ text: String) -> Bool {
     field.clear()
     return text.isEmpty
   }
 }
 
-/// The chat page of a match.
 final class TalkScene: PageScene {
   private let talk: Talk
   private let rest: WordsRow

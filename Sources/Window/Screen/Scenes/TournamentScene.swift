@@ -1,9 +1,8 @@
 import Interface
 import TicTacToe
 
-/// The page of a tournament: a form to make or enter a tournament, then the code, link, table and result of the tournament.
-///
-/// The organiser's page on a wide screen is meant for a projector: link and time on the left, the table on the right.
+/// A form to make or enter a tournament, then the tournament's link, table and result. On a wide screen the organiser's page is meant for a
+/// projector.
 final class TournamentScene: PageScene {
   private let name: FieldRow
   private let code: FieldRow
@@ -13,12 +12,12 @@ final class TournamentScene: PageScene {
   private let minutes: ChoiceRow
   private let bots: ChoiceRow
   private let start: ChoiceRow
-  /// Whether the player has chosen the length of the tournament; otherwise the length is the default of the chosen game.
+  /// If `false`, the length is the default of the chosen game.
   private var hasChosenMinutes = false
   /// The column with time and link beside the table, on a wide page.
   private let side: ScrollView
   private let time: TextRow
-  /// The rows of the code and the link, kept because a pressed button must still exist when it is released.
+  /// The rows of code and link, kept because a pressed button must still exist when it is released.
   private var link: (text: String, isWide: Bool, rows: [PageRow]) = ("", false, [])
   private var standings: [Int: StandingRow] = [:]
   /// The value of `isWide` when the rows were made.
@@ -27,9 +26,9 @@ final class TournamentScene: PageScene {
   private var chosen: (number: Int, words: WordsRow)?
   private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
 
-  /// The offered clocks; the default clock of the game is added as the first.
+  /// The default clock of the game is added as the first.
   private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
-  /// The offered minutes until the start; 0 leaves the start to the organiser.
+  /// Minutes until the start; 0 leaves the start to the organiser.
   private static let starts = [0, 5, 10, 15, 30, 60, 120]
   /// The offered lengths in minutes.
   private static let lengths = [5, 10, 15, 20, 30, 40, 60, 90, 120]
@@ -106,7 +105,7 @@ final class TournamentScene: PageScene {
     if let message = network.message { rows = [text(message.text(in: context.language), faint: false)] }
     if network.phase == .connecting { rows.append(text(context.text(.connecting))) }
     if linked.isEmpty { rows += [name, game, clock, minutes, start, bots] }
-    // The name can be entered only before connecting: it is sent with the login.
+    // The name is sent with the login, so the name can be entered only before connecting.
     rows += [code] + (network.phase == .offline ? [ownName] : [])
     column.isCentered = true
     column.set(rows)
@@ -126,7 +125,6 @@ final class TournamentScene: PageScene {
       let standing = standings[row.number] ?? StandingRow(context: context, row)
       standings[row.number] = standing
       let isOnPodium = model.phase == .over && row.place <= 3
-      // After the end of the tournament the rows of the first three players are larger.
       standing.show(row, size: (isWide ? TournamentScene.largest : 1) * (isOnPodium ? 1.5 : 1))
       let mayRemove = model.isOrganiser && isOpen
       standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row) } : nil
@@ -137,16 +135,15 @@ final class TournamentScene: PageScene {
     column.isCentered = false
     side.isCentered = false
     let isLinkFirst = model.phase == .waiting
-    // After the end of the tournament no link is shown: the column of the link then shows the first three players.
+    // After the end of the tournament, the column of the link shows the first three players.
     let podium = isWide && model.phase == .over ? 3 : 0
-    // Empty `side` before `column` gets its rows: a row must leave its former column first.
+    // A row must leave its former column first, so empty `side` before `column` gets its rows.
     if !isWide { side.set([]) }
     column.set(
       (isWide ? [] : head + (isLinkFirst ? link : [])) + rows.dropFirst(podium) + (isWide || isLinkFirst ? [] : link))
     if isWide { side.set(head + link + rows.prefix(podium)) }
   }
 
-  /// The rows of the code, the link and the link's QR code.
   private func linkRows(_ model: TournamentModel) -> [PageRow] {
     let path = "t/\(model.code)"
     let network = context.pages.network
@@ -183,7 +180,7 @@ final class TournamentScene: PageScene {
 
   // MARK: Layout
 
-  /// Whether the page has the column `side` beside the table: for the organiser on a wide screen.
+  /// Whether the column `side` is beside the table: for the organiser on a wide screen.
   private var isWide: Bool {
     let m = context.metrics
     return model?.isOrganiser == true && m.isLandscape && m.bounds.width >= 60 * em
@@ -207,10 +204,10 @@ final class TournamentScene: PageScene {
     column.layout()
   }
 
-  /// The largest and the smallest size of a row on a wide page, relative to a row on other pages.
+  /// The limits for the size of a row on a wide page, relative to a row on other pages.
   private static let (largest, smallest) = (1.3, 0.8)
 
-  /// The number of columns and the size of the rows with which a wide page shows the whole table as large as possible.
+  /// The columns and the row size with which a wide page shows the whole table as large as possible.
   private func tableFit() -> (columns: Int, size: Double) {
     func size(_ columns: Int) -> Double {
       let rows = Double((column.rows.count + columns - 1) / columns)
@@ -251,7 +248,7 @@ final class TournamentScene: PageScene {
   override func contentChanged() {
     let before = shown
     guard before.tournament != model || before.network != context.pages.network || model == nil else { return }
-    // If only the time has changed, as it does each second, do not make and place all rows again.
+    // If only the time has changed, as each second, keep all rows.
     if var old = before.tournament, let model {
       old.remaining = model.remaining
       if old == model, before.network == context.pages.network {
@@ -262,7 +259,7 @@ final class TournamentScene: PageScene {
     }
     fill()
     relay()
-    // Announce a new phase, except the end: a message announces the end on every page.
+    // Announce a new phase, except the end, which a message announces on every page.
     if let model, model.phase != .over, before.tournament?.phase != model.phase {
       context.announce(context.status(of: model))
     }
@@ -275,7 +272,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Completes an intent that a button of the footer sent without values, such as `make`, with the values of the page's fields.
+  /// A footer button sends an intent without values, such as `make`: complete the intent with the values of the fields.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {
@@ -295,7 +292,7 @@ final class TournamentScene: PageScene {
   }
 }
 
-/// The table of a tournament beside the board: the time that is left, the first players, and this player.
+/// The table of a tournament beside the board.
 final class TableRows {
   private let context: ViewContext
   private let time: TextRow
@@ -306,7 +303,7 @@ final class TableRows {
     time = TextRow(context: context, "", faint: false, gap: 0.3)
   }
 
-  /// The rows that fit into a height: the time that is left, and at least two players. Empty without a tournament.
+  /// The rows that fit into a height: the time left and at least two players. Empty without a tournament.
   func rows(within height: Double) -> [PageRow] {
     guard let shown = context.pages.tournament else { return [] }
     time.text = context.status(of: shown)
@@ -318,8 +315,7 @@ final class TableRows {
     return [time] + standings
   }
 
-  /// Updates the row with the time that is left. Returns whether anything else of the tournament has changed since the last call, so that
-  /// the caller must lay out the table again.
+  /// Updates the time left. Returns whether anything else has changed, so that the caller must lay out the table again.
   func hasChanged() -> Bool {
     let next = context.pages.tournament
     if let next { time.text = context.status(of: next) }
@@ -329,13 +325,13 @@ final class TableRows {
   }
 }
 
-/// A row of a tournament's table: place, name and points. A note marks a player whose next win counts double.
+/// A row of a tournament's table. A note head marks a player whose next win counts double.
 final class StandingRow: PressableRow {
   private(set) var row: TournamentModel.Row
   private var size = 1.0
-  /// The height of a row, and the width that long names need, in em.
+  /// In em: a row's height, and the width that long names need.
   static let (height, width) = (1.9, 14.0)
-  /// Called when the row is pressed; `nil` if the row cannot be pressed.
+  /// `nil` if the row cannot be pressed.
   var onPress: (() -> Void)?
 
   init(context: ViewContext, _ row: TournamentModel.Row) {
@@ -365,7 +361,7 @@ final class StandingRow: PressableRow {
   private var nameStyle: TextStyle { TextStyle(em * size * 1.05) }
   private var statusStyle: TextStyle { TextStyle(em * size * 0.85, italic: true) }
 
-  /// The place of the status, after the name. If the name is too long, it is cut, so that the whole status fits before the points.
+  /// The place of the status after the name. A long name is cut, so that the whole status fits before the points.
   var statusPlace: Rect? {
     guard let status else { return nil }
     let (unit, width) = (em * size, context.typeface.block(status, statusStyle).width)
@@ -422,15 +418,13 @@ final class StandingRow: PressableRow {
 }
 
 extension ViewContext {
-  /// Words for a clock such as `180+2`: 180 seconds for the game, and 2 seconds more for each move. Other texts stand for a game without
-  /// clocks.
+  /// Words for a clock such as `180+2`: 180 seconds for the game and 2 more for each move. Any other text means no clock.
   func clockName(_ clock: String) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return text(.noClock) }
     let base = seconds % 60 == 0 ? "\(seconds / 60) \(text(.minutes))" : "\(seconds) s"
     return "\(base) + \(clock[clock.index(after: plus)...]) s"
   }
 
-  /// The phase of a tournament in words, with the time that is left.
   fileprivate func status(of model: TournamentModel) -> String {
     switch (model.phase, model.remaining) {
     case (.waiting, let seconds?): text(.tournamentStartsIn, PlayersView.minutes(seconds))
@@ -441,7 +435,6 @@ extension ViewContext {
     }
   }
 
-  /// The player's place, points and state in the tournament, for the board page.
   func tournamentText() -> String? {
     guard let standing = model.tournament else { return nil }
     let row = standing.row

@@ -1,8 +1,8 @@
-/// A value that can be kept in the settings file as text.
+/// A value that the settings file can hold as text.
 package protocol SettingValue: Equatable, Sendable {
   /// The value as the file spells it.
   var settingText: String { get }
-  /// Parses a stored value; `nil` if it is invalid.
+  /// `nil` if the text is invalid.
   init?(settingText: String)
 }
 
@@ -17,7 +17,6 @@ extension Bool: SettingValue {
 extension Double: SettingValue {
   /// The shortest decimal that is read back as the same number.
   package var settingText: String { description }
-  /// Reads a finite decimal number.
   package init?(settingText: String) {
     guard let value = Double(settingText), value.isFinite else { return nil }
     self = value
@@ -26,26 +25,21 @@ extension Double: SettingValue {
 
 extension Int: SettingValue {
   package var settingText: String { description }
-  /// Reads a decimal integer.
   package init?(settingText: String) { self.init(settingText) }
 }
 
 extension String: SettingValue {
-  /// The text itself; line ends become spaces, because a setting is one line.
+  /// Line ends become spaces, because a setting is one line.
   package var settingText: String { String(map { $0.isNewline ? " " : $0 }) }
   package init?(settingText: String) { self = settingText }
 }
 
 extension SettingValue where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
   package var settingText: String { rawValue }
-  /// Reads the name of a case.
   package init?(settingText: String) { self.init(rawValue: settingText) }
 }
 
-/// A property that is stored in the settings file.
-///
-/// Reading returns the stored value or the default. Writing stores the value, schedules saving and notifies observers.
-/// The projected value (`$volume`) tells whether the setting is set, and observes changes.
+/// A property in the settings file. Writing schedules saving and notifies observers; the projected value (`$volume`) observes changes.
 @propertyWrapper
 package struct Setting<Value: SettingValue> {
   private let store: SettingsStore
@@ -53,12 +47,11 @@ package struct Setting<Value: SettingValue> {
   private let fallback: Value
   private let limit: (Value) -> Value
 
-  /// A setting with a default; `limit` clamps values.
+  /// `limit` clamps the values.
   init(_ store: SettingsStore, _ key: String, _ fallback: Value, limit: @escaping (Value) -> Value = { $0 }) {
     (self.store, self.key, self.fallback, self.limit) = (store, key, fallback, limit)
   }
 
-  /// A setting clamped to a range.
   init(_ store: SettingsStore, _ key: String, _ fallback: Value, in range: ClosedRange<Value>) where Value: Comparable {
     self.init(store, key, fallback) { $0.clamped(to: range) }
   }

@@ -1,11 +1,11 @@
 import Interface
 import TicTacToe
 
-/// The time at which an opponent's move sounds.
+/// When an opponent's move sounds.
 package enum Reply: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// The move sounds in time with the music.
+  /// In time with the music.
   case musical
-  /// The move sounds as soon as it is known.
+  /// As soon as the move is known.
   case immediate
 }
 
@@ -20,7 +20,7 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
 
 /// The difference in loudness between quiet and loud passages.
 package enum Loudness: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// Quiet and loud passages differ little, for music in the background of a game.
+  /// Quiet and loud passages differ little, for music in the background.
   case even
   /// Quiet and loud passages differ as played, for listening.
   case concert
@@ -30,7 +30,7 @@ package enum Loudness: String, Sendable, Hashable, CaseIterable, SettingValue {
 package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
   case wide, square, upright
 
-  /// The size of a film in pixels.
+  /// In pixels.
   package var size: (width: Int, height: Int) {
     switch self {
     case .wide: (1_280, 720)
@@ -43,71 +43,64 @@ package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
 extension Language: SettingValue {}
 extension Variant: SettingValue {}
 
-/// The player's settings, each with its type, as stored in the settings file.
+/// The player's settings, as stored in the settings file.
 package final class Settings {
-  /// The file with the values.
   package let store: SettingsStore
 
-  /// The name of the theme: `light`, `dark`, `contrast`.
+  /// `light`, `dark` or `contrast`.
   @Setting package var theme: String
   @Setting package var language: Language
-  /// The size of text relative to the usual size, 0.75…2.
+  /// Relative to the usual size, 0.75…2.
   @Setting package var textScale: Double
   /// Whether motion is replaced by jumps.
   @Setting package var reducedMotion: Bool
-  /// Whether the score is shown on the board page.
+  /// Whether the board page shows the score.
   @Setting package var showsStrip: Bool
-  /// Whether a musical sign (such as the sign of a threat) is explained when it first sounds.
+  /// Whether a musical sign is explained when it first sounds.
   @Setting package var explains: Bool
   /// The musical signs explained so far, as spelled in rule files.
   @Setting package var explained: String
-  /// Whether coordinates are shown.
   @Setting package var coordinates: Bool
   /// The master volume, 0…1.
   @Setting package var volume: Double
-  /// Whether all sound is off.
   @Setting package var muted: Bool
   /// The volume of the drone, 0 (off)…1.
   @Setting package var drone: Double
   /// The volume of the tone that previews the cell under pointer or focus, 0 (off)…1.
   @Setting package var preview: Double
   @Setting package var reply: Reply
-  /// The tempo of the music relative to that of the score rules, 0.7 (slow) … 1.3.
+  /// The tempo relative to the score rules, 0.7 (slow)…1.3.
   @Setting package var pace: Double
-  /// The tuning of A4 in hertz, 415…466.
+  /// The pitch A4 in hertz, 415…466.
   @Setting package var a4: Double
   @Setting package var piano: PianoKind
   @Setting package var loudness: Loudness
   @Setting package var filmShape: FilmShape
-  /// Whether moves, turns and controls are spoken by speech-dispatcher.
+  /// Whether speech-dispatcher speaks moves, turns and controls.
   @Setting package var speech: Bool
-  /// The sounds played while the window is hidden.
   @Setting package var background: BackgroundSound
   /// The name of the audio device; empty for the system's default.
   @Setting package var device: String
   /// The name or path of the score rules.
   @Setting package var scoreRules: String
-  /// The code (`OwnMusic.word`) of the player's own music that was edited last; empty before the player has edited any.
+  /// The code (`OwnMusic.word`) of the player's own music; empty before the player has edited any.
   @Setting package var ownMusic: String
-  /// Whether the window fills the screen.
   @Setting package var fullScreen: Bool
   /// The player's name on the network.
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The address of the web page to which the last opened link of a game played by links leads; the links of the player's answers lead to
-  /// the same page. Empty until a link was opened.
+  /// In games played by links, the web page of the last opened link: the player's links lead to the same page. Empty until a link was
+  /// opened.
   @Setting package var letterPage: String
-  /// The clock for network matches: `none`, or such as `180+2`: seconds for the game, and seconds added for each move. `60+2` stands for
-  /// the game's default clock.
+  /// `none`, or seconds for the game, `+`, seconds added for each move; `60+2` stands for the game's default clock.
   @Setting package var networkClock: String
   /// The clock of a room that the player opens, spelled like `networkClock`.
   @Setting package var roomClock: String
-  /// Whether network matches are rated.
   @Setting package var networkRated: Bool
-  /// The player's side in a room that the player opens: `x`, `o`, or empty for the server's choice.
+  /// The player's side in a new room: `x`, `o`, or empty for the server's choice.
   @Setting package var roomSide: String
-  /// The address of the server of this player's unfinished match, which can be resumed there; empty if no match is unfinished.
+  /// The server of the player's unfinished match, which can be resumed there; empty without an unfinished match.
   @Setting package var matchServer: String
   /// The game chosen last.
   @Setting package var game: Variant
@@ -117,27 +110,26 @@ package final class Settings {
   @Setting package var opponent: String
   /// The player's side in the last game: `x` or `o`.
   @Setting package var side: String
-  /// The day of the last solved daily puzzle in days since 1970.
+  /// The day of the last solved daily puzzle, in days since 1970.
   @Setting package var solvedDay: Int
-  /// The number of days in a row with a solved puzzle, of which `solvedDay` is the last.
+  /// The number of consecutive days with a solved puzzle, up to `solvedDay`.
   @Setting package var streak: Int
   /// The first day of the streak. 0 in files of older versions, where a streak has no skipped date.
   @Setting package var streakStart: Int
-  /// The length of the streak before `streak`, if exactly one missed day separates the two streaks, else 0.
+  /// The length of the streak before `streak` if exactly one missed day separates the two streaks, else 0.
   @Setting package var streakBefore: Int
-  /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
+  /// The time zone of the last solved daily puzzle, in minutes ahead of UTC.
   @Setting package var solvedZone: Int
 
-  /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; empty before the first time.
+  /// The geometry of the last closed window, `WIDTHxHEIGHT+X+Y`; empty before the first time.
   @Setting package var window: String
 
-  /// Reads again the settings that another window may have written: the explained signs, the shown rules, the solved daily puzzles.
+  /// Reads again the settings that another window may have written.
   package func refreshMarks() {
     store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-start", "streak-before", "solved-zone"])
   }
 
-  /// Opens the settings of a platform. If the settings file does not set the language, the theme or the text size, the system's preference
-  /// is used.
+  /// The system's preferences replace a missing language, theme or text size.
   package init(services: PlatformServices) {
     store = SettingsStore(services: services)
     _theme = Setting(store, "theme", "light")

@@ -1,18 +1,15 @@
 import Base
 
-/// The settings file: one `key = value` per line. Comments and unknown keys are kept; the file is written atomically.
-///
-/// A file that is not text is copied to `settings.broken`. Lines without a setting are kept; a setting with an invalid value has its
-/// default. Both are reported as `troubles`. Numbers out of range are clamped.
+/// The settings file: one `key = value` per line. Comments and unknown keys are kept. A file that is not text is copied to
+/// `settings.broken`; an invalid value leaves the default. Both are reported as `troubles`.
 package final class SettingsStore {
   package static let fileName = "settings"
-  /// The maximum size of a settings file in bytes: 64 KiB, many times that of a file with all settings.
+  /// In bytes; many times the size of a file with all settings.
   package static let sizeLimit = 65_536
 
-  /// A fault of the settings file.
   package enum Trouble: Hashable {
     case setAside(path: String, aside: String)
-    /// The line, counted from 1, is not a setting, or its value is invalid.
+    /// The number (from 1) of a line that is not a setting or has an invalid value.
     case line(Int)
   }
 
@@ -23,21 +20,20 @@ package final class SettingsStore {
 
   private let services: PlatformServices
   private let path: String
-  /// Whether settings are saved: `false` on a platform without a settings folder.
+  /// `false` on a platform without a settings folder.
   private let isPersistent: Bool
   private var lines: [Line] = []
   private var observers: [String: [() -> Void]] = [:]
   private var isForThisRun = false
-  /// The keys that were set since the file was last written.
+  /// The keys set since the file was last written.
   private var changed: Set<String> = []
-  /// Whether the file was not text and must be rewritten completely.
+  /// The file was not text and must be rewritten completely.
   private var isBroken = false
   private var isDirty: Bool { isBroken || !changed.isEmpty }
-  /// Values from the command line and the system's preferences: valid for this run until the player sets the key.
+  /// From the command line and the system's preferences: valid in this run until the player sets the key.
   private var overrides: [String: String] = [:]
   package private(set) var troubles: [Trouble] = []
 
-  /// Reads the file in the platform's settings folder, if there is one.
   package init(services: PlatformServices) {
     self.services = services
     let folder = services.configFolder()
@@ -67,8 +63,7 @@ package final class SettingsStore {
 
   private static func parse(_ text: String) -> (lines: [Line], troubles: [Trouble]) {
     var (lines, troubles): ([Line], [Trouble]) = ([], [])
-    // Split by scalars, not by Characters: a Character that is CRLF, or a separator together with a combining mark, does not equal the
-    // separator.
+    // Split by scalars: the Character CRLF, or a separator with a combining mark, does not equal the separator.
     for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
       if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {
@@ -93,7 +88,7 @@ package final class SettingsStore {
     return text
   }
 
-  /// The value of a key; `nil` if missing or invalid.
+  /// `nil` if the value is missing or invalid.
   package func value<Value: SettingValue>(_ key: String, as type: Value.Type) -> Value? {
     if let value = overrides[key].flatMap({ Value(settingText: $0) }) { return value }
     for (number, line) in lines.enumerated() {
@@ -105,19 +100,18 @@ package final class SettingsStore {
     return nil
   }
 
-  /// Whether the settings file, the command line or a preference of the system sets a key.
   func isSet(_ key: String) -> Bool {
     overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
   }
 
-  /// Runs `body`. The values that `body` sets override the file in this run until their key is set again, and are never written.
+  /// The values that `body` sets override the file in this run until their key is set again, and are never written.
   package func forThisRun(_ body: () -> Void) {
     isForThisRun = true
     body()
     isForThisRun = false
   }
 
-  /// Sets a key and notifies its observers if the value changed.
+  /// Notifies the key's observers if the value changed.
   func set<Value: SettingValue>(_ key: String, to value: Value) {
     let before: Value? = self.value(key, as: Value.self)
     defer { if before != value { for body in observers[key] ?? [] { body() } } }
@@ -129,7 +123,7 @@ package final class SettingsStore {
     if SettingsStore.put(key, value.settingText, into: &lines) { changed.insert(key) }
   }
 
-  /// Replaces the line of a key or appends a new line; returns whether the lines have changed.
+  /// Returns whether the lines have changed.
   private static func put(_ key: String, _ text: String, into lines: inout [Line]) -> Bool {
     let line = Line.value(key: key, text: text)
     guard let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) else {
@@ -143,10 +137,10 @@ package final class SettingsStore {
   /// The reason of the last failed write; `nil` after a success.
   package private(set) var fault: WriteFault?
 
-  /// Whether there are unsaved changes; always `false` on a platform without a settings folder.
+  /// Always `false` on a platform without a settings folder.
   package var needsSaving: Bool { isDirty && isPersistent }
 
-  /// Merges the changed keys into the current file, which another window may have written; returns whether everything is saved.
+  /// Merges the changed keys into the file, which another window may have written. Returns whether everything is saved.
   @discardableResult
   package func save() -> Bool {
     guard isDirty else { return true }
@@ -166,7 +160,7 @@ package final class SettingsStore {
     return true
   }
 
-  /// Reads the values of keys again, since another window may have written the file; keeps unsaved changes.
+  /// Another window may have written the file. Unsaved changes are kept.
   func readAgain(_ keys: Set<String>) {
     guard let text = services.files.read(path).flatMap({ SettingsStore.text($0) }) else { return }
     for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.subtracting(changed).contains(key)

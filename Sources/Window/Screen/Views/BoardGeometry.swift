@@ -5,10 +5,10 @@ struct BoardGeometry: Hashable {
   let variant: Variant
   let square: Rect
 
-  /// The margin of each of Ultimate's nine boards inside its part of the square, relative to the side of that part.
+  /// The margin of each of Ultimate's nine boards, relative to a third of the square's side.
   private static let gap = 0.06
 
-  /// The part of the square for a board: a ninth for each of Ultimate's nine boards, the whole square in other games.
+  /// A ninth of the square for each of Ultimate's nine boards, the whole square in other games.
   func room(of board: Square?) -> Rect {
     guard let board else { return square }
     let side = square.width / 3
@@ -20,14 +20,14 @@ struct BoardGeometry: Hashable {
     return BoardGeometry.place(variant.place(of: cell), in: room(of: board), isOneOfNine: board != nil)
   }
 
-  /// The rectangle of a cell of the 3×3 board in the square `room`. With `isOneOfNine` a margin of `gap` surrounds the board.
+  /// With `isOneOfNine` a margin of `gap` surrounds the board.
   static func place(_ cell: Square, in room: Rect, isOneOfNine: Bool) -> Rect {
     let inner = isOneOfNine ? BoardGeometry.inner(room) : room
     let side = inner.width / 3
     return Rect(inner.x + Double(cell.column) * side, inner.y + Double(cell.row) * side, side, side)
   }
 
-  /// The square `room` of one of nine boards, without the margin.
+  /// The square without the margin `gap`.
   static func inner(_ room: Rect) -> Rect { room.insetBy(room.width * gap, room.width * gap) }
 }
 

@@ -46,7 +46,7 @@ final class BoardMarks: View {
           MarkStrokes(winner, over: square), progress: drawn, size: room.width, center: room.center,
           theme.ink.faded(isBeaten ? 0.4 : 0.92))
       } else if board.showsAnalysis, line.isEmpty {
-        // Draw a faint large mark of each side that would complete a line of three boards by winning this board.
+        // A faint large mark of each side that would complete a line of three boards by winning this board.
         for side in Player.allCases where boards.threats(of: side).contains(square) {
           canvas.ink(
             MarkStrokes(side, over: square), size: room.width * 0.9, center: room.center, theme.accent.faded(0.16))

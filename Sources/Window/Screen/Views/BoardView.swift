@@ -2,9 +2,7 @@ import Interface
 import ScoreModel
 import TicTacToe
 
-/// The board of any game: cells, lines and the winning line.
-///
-/// Ultimate has nine boards in a square. If the cells are too small for a finger, the board to play in is enlarged, and a minimap shows the
+/// The board of any game. In Ultimate, if the cells are too small for a finger, the board to play in is enlarged, and a minimap shows the
 /// other boards.
 final class BoardView: View {
   private(set) var cells: [CellView] = []
@@ -13,21 +11,21 @@ final class BoardView: View {
   private let marks: BoardMarks
   private var winningLines: [MoveSet] = []
 
-  /// The rectangle of the board while no board is enlarged.
+  /// The board's rectangle while no board is enlarged.
   private var whole = Rect.zero
-  /// The rectangle of the enlarged board.
+  /// The enlarged board's rectangle.
   private var near = Rect.zero
-  /// The rectangle of the minimap beside the enlarged board.
+  /// The minimap's rectangle, beside the enlarged board.
   private var map = Rect.zero
   /// Whether the cells are too small for a finger, so that the board to play in is enlarged.
   private(set) var comesNear = false
-  /// How much each of the nine boards is enlarged: 0 in its normal place, 1 in the rectangle `near`.
+  /// For each of the nine boards, 0 in its normal place to 1 enlarged to the rectangle `near`.
   private lazy var zoom = Square.all.map { _ in motion(0) }
-  /// How far the whole board has become the minimap: 0 whole, 1 minimap.
+  /// How far the whole board has become the minimap, 0…1.
   private lazy var minimapAmount = motion(0)
   /// How strongly each of the nine boards is highlighted, 0…1.
   private lazy var light = Square.all.map { _ in motion(0) }
-  /// The board that the player has selected while several boards may be played in; the next key or touch plays in this board.
+  /// The board selected while several boards may be played in: the next key or touch plays in this board.
   private var chosen: Square?
 
   override init(context: ViewContext) {
@@ -37,7 +35,6 @@ final class BoardView: View {
     build()
   }
 
-  /// Creates the game's cells in reading order.
   private func build() {
     removeChildren()
     let variant = facts.variant
@@ -51,18 +48,17 @@ final class BoardView: View {
 
   override var inkBounds: Rect { frame.insetBy(-frame.width * 0.02, -frame.width * 0.02) }
 
-  /// The cell that gets the keyboard focus first: the middle of the board to play in.
+  /// The cell that gets the focus first: the middle of the board to play in.
   var home: CellView {
     if facts.variant.isOneBoard { return cells[4] }
     return cells[((chosen ?? facts.boards?.target)?.index ?? 4) * 9 + 4]
   }
 
-  /// The cell with the keyboard focus, or else `home`.
   var focusedCell: Cell { (cells.first { $0.isFocused } ?? home).cell }
 
   // MARK: Layout
 
-  /// Whether the cells of a board that is `side` pixels wide are too small for a finger.
+  /// Whether the cells of a board `side` pixels wide are too small for a finger.
   static func comesNear(_ variant: Variant, side: Double, _ context: ViewContext) -> Bool {
     let square = BoardGeometry(variant: variant, square: Rect(0, 0, side, side))
     return !variant.isOneBoard && square.place(of: Cell(0)).width < context.metrics.target
@@ -74,8 +70,8 @@ final class BoardView: View {
     near = Rect(frame.maxX - side, frame.maxY - side, side, side)
     whole = near
     if comesNear {
-      // In an oblong frame place the minimap in the room beside the board. In a square frame make the enlarged board smaller, and place the
-      // minimap in the corner that becomes free.
+      // An oblong frame has room for the minimap beside the board. A square frame gets a smaller enlarged board, with the minimap in the
+      // free corner.
       let spare = max(frame.width, frame.height) - side
       let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
       if spare <= side * 0.2 {
@@ -100,7 +96,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// The geometry of the boards that are not enlarged: the whole board, the minimap, or a transition between these two.
+  /// The boards that are not enlarged: the whole board, the minimap, or a transition between these two.
   private var ground: BoardGeometry {
     let t = comesNear ? minimapAmount.value : 0
     return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
@@ -126,7 +122,7 @@ final class BoardView: View {
     }
   }
 
-  /// The board that is enlarged: the only board to play in, or the selected board.
+  /// The enlarged board: the only board to play in, or the selected board.
   var nearBoard: Square? {
     guard comesNear, let boards = facts.boards else { return nil }
     return boards.target ?? chosen.flatMap { boards.lit.contains($0) ? $0 : nil }
@@ -143,7 +139,7 @@ final class BoardView: View {
 
   // MARK: Changes of the model
 
-  /// Updates the board from the context's model. Returns whether another kind of game is shown, so that the page must be laid out again.
+  /// Returns whether another kind of game is shown, so that the page must be laid out again.
   @discardableResult
   func showModel(animated: Bool) -> Bool {
     let old = facts
@@ -190,7 +186,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// Makes each mark of the winning line swell at the time at which the last move's bar plays the note of the mark's cell.
+  /// Each mark of the winning line swells when the last move's bar plays the note of the mark's cell.
   private func sing(_ winning: MoveSet, _ winner: Player) {
     let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
@@ -219,7 +215,7 @@ final class BoardView: View {
   }
 
   private func drawOverlays(_ canvas: Canvas) {
-    // Hint and analysis name cells by coordinates, so show the coordinates.
+    // Hint and analysis name cells by coordinates.
     if context.settings.coordinates || hint != nil || showsAnalysis, minimapAmount.value == 0 {
       context.drawCoordinates(in: whole, of: facts.variant, canvas)
     }
@@ -252,7 +248,7 @@ final class BoardView: View {
     case .exact(let value, let plies):
       let isNarrow = plies == nil
       let size = min(em, box.width * (isNarrow ? 0.4 : 0.15))
-      // A win is a filled circle, a draw a half-filled circle, a loss an open circle: no colour is needed.
+      // No colour is needed: a win is a filled circle, a draw a half-filled circle, a loss an open circle.
       let at = Point(box.midX, isNarrow ? box.midY : box.y + box.height * 0.15)
       let radius = size * 0.26
       if value == .win { canvas.fill(Path.ellipse(at, radius, radius), theme.ink) }
@@ -271,7 +267,7 @@ final class BoardView: View {
     }
   }
 
-  /// Draws the beads of a MENACE matchbox for a cell, five in a row; more than ten as a number.
+  /// Five beads in a row; more than ten beads as a number.
   private func drawBeads(_ count: Int, in cell: Rect, _ canvas: Canvas) {
     guard count > 0 else { return }
     let radius = cell.width * 0.032
@@ -304,7 +300,6 @@ final class BoardView: View {
     }
   }
 
-  /// Draws the lines of the nine boards, thicker lines between them, and highlights the boards to play in.
   private func drawBoards(_ canvas: Canvas) {
     PenGrid(thin: 0.006, thick: 0.0105).draw(in: ground.square, canvas, theme.ink.faded(0.75))
     for board in Square.all {
@@ -317,7 +312,7 @@ final class BoardView: View {
         canvas.fill(slot.insetBy(slot.width * 0.08, slot.width * 0.08), theme.accent.faded(0.35))
       }
       if light > 0 {
-        // If the player may choose among several boards, their highlight is weaker.
+        // The highlight is weaker if the player may choose among several boards.
         canvas.fill(inner, theme.accent.faded((facts.boards?.target == nil ? 0.045 : 0.085) * light))
         if facts.boards?.target == board { drawFrame(inner, theme.accent.faded(0.7 * light), canvas) }
       }
@@ -334,8 +329,7 @@ final class BoardView: View {
 
   // MARK: Intents and keys
 
-  /// While the cells are too small for a finger and the player may choose the board, a touch of another board only enlarges that board; the
-  /// next touch plays a cell.
+  /// If the cells are too small for a finger and the player may choose the board, a touch of another board only enlarges that board.
   override func receive(_ intent: Intent) -> Bool {
     guard case .play(let cell) = intent, comesNear, let board = facts.variant.board(of: cell), board != nearBoard,
       let boards = facts.boards, boards.target == nil, boards.lit.contains(board)
@@ -354,7 +348,7 @@ final class BoardView: View {
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard modifiers.isDisjoint(with: [.control, .alt]) else { return false }
     if case .character(let c) = key, let digit = c.wholeNumberValue, (1...9).contains(digit) {
-      // The digits have the places that they have on a keypad: 7 8 9 in the top row.
+      // As on a keypad: 7 8 9 is the top row.
       return press(Square((2 - (digit - 1) / 3) * 3 + (digit - 1) % 3))
     }
     guard let focused = cells.first(where: { $0.isFocused })?.cell else { return false }
@@ -377,8 +371,7 @@ final class BoardView: View {
     return true
   }
 
-  /// Handles a keypad digit. If the board to play in is determined, plays a cell; otherwise selects the board in which the next digit
-  /// plays.
+  /// Handles a keypad digit: plays a cell if the board to play in is determined, else selects the board in which the next digit plays.
   private func press(_ square: Square) -> Bool {
     guard let boards = facts.boards else {
       focus(Cell(square.index))
@@ -400,7 +393,7 @@ final class BoardView: View {
 }
 
 extension ViewContext {
-  /// Words for the value of a position for the side to move, with the number of plies to a win or a loss.
+  /// The value of a position for the side to move, with the plies to a win or a loss.
   func words(for value: Value, in plies: Int) -> String {
     switch value {
     case .win: "\(text(.win)) \(plies)"

@@ -5,25 +5,23 @@ import TicTacToe
 final class CellView: View {
   let cell: Cell
   private let variant: Variant
-  /// The mark that is drawn: a mark that was removed from the game is drawn until it has faded out.
+  /// The drawn mark: a mark removed from the game is drawn until it has faded out.
   private var mark: Player?
   /// The mark that the cell has in the game.
   private var held: Player?
   private lazy var drawn = motion(1)
   private lazy var presence = motion(1)
   private lazy var ghost = motion(0)
-  /// How pale the mark is, 0…1. After a win the marks outside of the winning line are pale; so is a mark on a closed board, and a mark that
-  /// the next move removes.
+  /// How pale the mark is, 0…1: outside of the winning line, on a closed board, or if the next move removes the mark.
   private lazy var pale = motion(0)
-  /// How strongly the cell swells, 0…1, while its note sounds, in a winning line or free play: its mark grows or, without mark, a ring
-  /// appears.
+  /// How strongly the cell swells, 0…1, while its note sounds in a winning line or in free play.
   private(set) lazy var voice = motion(0)
   private var isLast = false
   /// Whether the next move removes the mark.
   private var isFading = false
   private var isHovered = false
   private var keptSending: String?
-  /// The point at which a finger last touched the cell.
+  /// Where a finger last touched the cell.
   private var touchedAt = Point(0, 0)
 
   init(context: ViewContext, cell: Cell, of variant: Variant) {
@@ -36,7 +34,7 @@ final class CellView: View {
 
   private var isOpen: Bool { context.model.isOpen(cell) }
 
-  /// Whether the cell is the player's premove, a move that is played once the opponent has moved.
+  /// Whether the cell is the player's premove, played once the opponent has moved.
   private var isPremove: Bool { context.model.online?.premove == cell }
 
   override var isClickable: Bool { true }
@@ -49,9 +47,9 @@ final class CellView: View {
     return !variant.isOneBoard && isOpen ? "\(place); \(sending)" : place
   }
 
-  /// The board to which a move in this cell sends the opponent, for screen readers.
+  /// For screen readers: the board to which a move in this cell sends the opponent.
   private var sending: String {
-    // Keep the text until the board changes: in a browser the texts of all 81 cells are requested after each frame.
+    // A browser requests the texts of all 81 cells after each frame, so keep the text until the board changes.
     if let keptSending { return keptSending }
     let words = sendingOfTrial
     keptSending = words
@@ -66,7 +64,7 @@ final class CellView: View {
     return context.text(.speakSends, other, target.name)
   }
 
-  /// Updates the cell; animates the change if `animated`. `isBeaten`: the mark is outside of the winning line of a won game.
+  /// `isBeaten`: the mark is outside of the winning line of a won game.
   func show(_ player: Player?, isLast: Bool, isBeaten: Bool, isFading: Bool, isClosed: Bool, animated: Bool) {
     let animator = context.animator
     keptSending = nil
@@ -92,7 +90,7 @@ final class CellView: View {
     }
     self.isFading = isFading
     let target = isBeaten ? 1 : isFading ? 0.9 : isClosed ? 0.6 : 0
-    // While a mark fades out, keep its paleness.
+    // A mark that fades out keeps its paleness.
     if animated, held == nil, mark != nil {
       animator.stop(pale)
     } else {
@@ -101,7 +99,7 @@ final class CellView: View {
     refreshGhost()
   }
 
-  /// Makes the cell swell `seconds` from now, when the cell's note sounds.
+  /// Makes the cell swell `seconds` from now.
   func sing(after seconds: Double) {
     context.animator.play(
       .sequence([
@@ -129,14 +127,14 @@ final class CellView: View {
     setNeedsDisplay()
   }
 
-  /// Asks for a move in this cell. In free play asks for the cell's sound, and the cell swells. Returns whether a view handled the request.
+  /// Asks for a move or, in free play, for the cell's sound. Returns whether a view handled the request.
   @discardableResult
   func play() -> Bool {
     if context.model.isFree { sing(after: 0) }
     return send(.play(cell))
   }
 
-  /// Asks for the sound of this cell, which another finger touches, and the cell swells. Only in free play.
+  /// For a second finger, only in free play.
   func touchAlso() {
     guard context.model.isFree else { return }
     sing(after: 0)
@@ -145,7 +143,7 @@ final class CellView: View {
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     switch phase {
-    // In free play no touch can be a mistake, so a cell sounds at once, before the finger is lifted.
+    // In free play no touch can be a mistake, so a cell sounds before the finger is lifted.
     case .down(isTouch: true) where context.model.isFree: play()
     case .up(isTouch: true) where context.model.isFree: break
     // A mouse plays on press, so that the music responds at once.
@@ -157,7 +155,7 @@ final class CellView: View {
     case .up(isTouch: true):
       hover(false)
       let way = point - touchedAt
-      // A swipe, as from the edge of a phone, must not play, even if it ends in the cell in which it began.
+      // A swipe must not play, even if the swipe ends in the cell in which it began.
       if frame.contains(point), max(abs(way.x), abs(way.y)) <= context.metrics.em * 2.5 { play() }
     case .up(isTouch: false): break
     }
@@ -179,7 +177,7 @@ final class CellView: View {
         canvas.ink(strokes, size: swollen, center: frame.center, theme.accent.faded(voice.value * 0.55))
       }
       if isLast {
-        // A dot under the mark of the last move, like a staccato dot.
+        // The dot of the last move, like a staccato dot.
         let radius = size * variant.dotRadius
         let dot = Path.ellipse(Point(frame.midX, frame.maxY - size * 0.085), radius, radius)
         canvas.fill(dot, theme.accent.faded(drawn.value * presence.value))
@@ -198,11 +196,10 @@ final class CellView: View {
     if showsFocus { drawFocus(canvas) }
   }
 
-  /// Draws the keyboard focus as four corners.
   private func drawFocus(_ canvas: Canvas) {
     let size = frame.width
     let box = frame.insetBy(size * 0.075, size * 0.075)
-    // The small cells of Ultimate need longer corners: short ones would look like the dot that marks the last move.
+    // Short corners in the small cells of Ultimate would look like the dot that marks the last move.
     let (arm, width) = variant.isOneBoard ? (size * 0.11, size * 0.012) : (size * 0.22, size * 0.035)
     for (x, y, dx, dy) in [
       (box.x, box.y, 1.0, 1.0), (box.maxX, box.y, -1, 1), (box.x, box.maxY, 1, -1), (box.maxX, box.maxY, -1, -1),

@@ -1,11 +1,11 @@
 import Interface
 import TicTacToe
 
-/// A stacked bar of wins, draws and losses: solid, hatched and open, so distinguishable without colour.
+/// Wins solid, draws hatched, losses open: distinguishable without colour.
 final class TallyRow: PageRow {
   let name: String
   let tally: Tally
-  /// The number of games in the longest row, which sets the scale of all bars.
+  /// The games of the longest row, which sets the scale of all bars.
   let most: Int
 
   init(context: ViewContext, name: String, tally: Tally, most: Int) {
@@ -44,7 +44,7 @@ final class TallyRow: PageRow {
 }
 
 extension Canvas {
-  /// Draws wins solid, draws hatched and losses outlined, from the left edge of `bar`; `unit` is the width of one game in pixels.
+  /// `unit`: the width of one game in pixels.
   func stackedBar(_ tally: Tally, from bar: Rect, unit: Double, _ context: ViewContext) {
     let theme = context.theme
     let line = max(1, context.metrics.em * 0.055)
@@ -71,7 +71,7 @@ extension Canvas {
   }
 }
 
-/// A board of nine cells, each with a tally of the games that began in the cell.
+/// Nine cells, each with a tally of the games that began in the cell.
 final class OpeningsRow: PageRow {
   let openings: [Tally]
 
@@ -135,7 +135,6 @@ final class MelodyRow: PageRow {
   }
 }
 
-/// The legend of solid, hatched and open bars.
 final class LegendRow: PageRow {
   override func height(_ width: Double) -> Double { em * 1.4 }
 

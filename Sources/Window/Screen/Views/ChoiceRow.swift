@@ -1,12 +1,11 @@
 import Interface
 import TicTacToe
 
-/// A question with some answers, of which one is selected and underlined.
+/// A question with some answers, of which one is selected.
 final class ChoiceRow: PageRow {
   private let caption: String
   var options: [String]
   private(set) var selected: Int
-  /// Called when the player selects an answer.
   var onSelect: (Int) -> Void = { _ in }
   private var boxes: [Rect] = []
   private lazy var mark = motion(1)
@@ -16,7 +15,6 @@ final class ChoiceRow: PageRow {
     super.init(context: context)
   }
 
-  /// A choice among games.
   convenience init(context: ViewContext, games: [Variant] = Variant.allCases, selected: Variant) {
     self.init(
       context: context, .game, games.map { context.name(of: $0) }, selected: games.firstIndex(of: selected))
@@ -63,7 +61,7 @@ final class ChoiceRow: PageRow {
     selected = index
     context.animator.set(mark, to: 0)
     context.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
-    // Announce before `onSelect`, because the choice of another language recreates the page.
+    // The choice of another language recreates the page, so announce before `onSelect`.
     context.announce(accessibilityLabel)
     onSelect(index)
   }

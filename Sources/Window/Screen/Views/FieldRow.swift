@@ -3,8 +3,7 @@ import Interface
 /// A text field of one line.
 final class FieldRow: PageRow {
   let caption: String
-  /// The text before and after the caret. Two strings, because a combining mark joins the previous letter, so that the
-  /// length of the whole is not the sum of its parts.
+  /// The text before and after the caret. Two strings, because a combining mark after the caret joins the letter before the caret.
   private var before: String
   private var after = ""
   /// The text that an input method is composing at the caret, not part of `text` yet.
@@ -14,7 +13,7 @@ final class FieldRow: PageRow {
   private let limit: Int
   /// Whether dots replace the letters, on the screen and for screen readers.
   private let isSecret: Bool
-  /// Returns the intent that the Enter key sends for a text.
+  /// The intent that the Enter key sends for a text.
   private let intent: (String) -> Intent
 
   var text: String { before + after }
@@ -47,7 +46,7 @@ final class FieldRow: PageRow {
     removeSelection()
     for scalar in clean.unicodeScalars {
       let longer = before + String(scalar)
-      // `limit` counts letters without their combining marks, so limit the number of scalars as well, to eight for each letter.
+      // `limit` counts letters without combining marks, so limit the scalars as well, to eight for each letter.
       guard longer.count + after.count <= limit, text.unicodeScalars.count < 8 * limit else { break }
       before = longer
     }
@@ -69,13 +68,11 @@ final class FieldRow: PageRow {
     if isSelected { (before, after, isSelected) = ("", "", false) }
   }
 
-  /// Clears the field.
   func clear() {
     (before, after, composing, isSelected) = ("", "", "", false)
     setNeedsDisplay()
   }
 
-  /// Moves the caret left by a number of letters.
   private func left(_ count: Int) {
     after = before.suffix(count) + after
     before.removeLast(min(count, before.count))
@@ -86,7 +83,7 @@ final class FieldRow: PageRow {
     after.removeFirst(min(count, after.count))
   }
 
-  /// The number of characters of the last word and of the spaces after it.
+  /// The length of the last word with the spaces after the word.
   private static func word(_ letters: some BidirectionalCollection<Character>) -> Int {
     let reversed = letters.reversed()
     let spaces = reversed.prefix { $0 == " " }.count
@@ -113,7 +110,7 @@ final class FieldRow: PageRow {
     case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
     case .home: left(before.count)
     case .end: right(after.count)
-    // Text input by controller: one button cycles the letter before the caret, the other adds a letter.
+    // One controller button cycles the letter before the caret, the other adds a letter.
     case .controllerX:
       removeSelection()
       let at = before.last.flatMap { FieldRow.wheel.firstIndex(of: Character($0.uppercased())) }
@@ -158,7 +155,7 @@ final class FieldRow: PageRow {
       let block = context.typeface.block(line, style)
       let start = block.caret(after: head.utf8.count)
       let caret = composing.isEmpty ? start : block.caret(after: head.utf8.count + composing.utf8.count)
-      // Scroll a long text so that the caret is visible.
+      // A long text scrolls, so that the caret is visible.
       let x = frame.x - max(0, caret - frame.width + em)
       let top = baseline - em * 0.85
       if isSelected { canvas.fill(Rect(x, top, block.width, em * 1.2), theme.ghost) }

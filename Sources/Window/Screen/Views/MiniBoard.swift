@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// A board without interaction: a position of any game in any size.
+/// A board without interaction, in any size.
 final class MiniBoard: View {
   var board = BoardFacts(.classic(.start)) {
     didSet { if board != oldValue { setNeedsDisplay() } }
@@ -36,12 +36,12 @@ final class MiniBoard: View {
 }
 
 extension Variant {
-  /// The radius of the dot of the last move, relative to the cell's width; greater in Ultimate, whose cells are a third as wide.
+  /// Relative to the cell's width; greater in Ultimate, whose cells are a third as wide.
   var dotRadius: Double { isOneBoard ? 0.018 : 0.045 }
 }
 
 extension ViewContext {
-  /// Writes coordinates in the corners of the outer cells, if there is room.
+  /// In the corners of the outer cells, if there is room.
   func drawCoordinates(in box: Rect, of variant: Variant, _ canvas: Canvas) {
     let geometry = BoardGeometry(variant: variant, square: box)
     let side = variant.side
@@ -63,7 +63,6 @@ extension ViewContext {
 }
 
 extension Canvas {
-  /// Draws a position into a square.
   func miniBoard(_ board: BoardFacts, in box: Rect, _ theme: Theme) {
     let side = min(box.width, box.height)
     let square = Rect(box.midX - side / 2, box.midY - side / 2, side, side)
@@ -85,7 +84,7 @@ extension Canvas {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
       let isPale = !line.isEmpty && !line.contains(cell) || cell == board.oldestMark
-      // Draw larger marks in small boards: the strokes of marks in the usual size would be too thin to be seen.
+      // Small boards need larger marks: strokes of the usual size would be too thin to be seen.
       ink(
         MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,
         isPale ? theme.ghost : theme.ink)
@@ -99,7 +98,7 @@ extension Canvas {
       fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
     }
     guard let boards = board.boards else {
-      // Draw no stroke through the winning line of a small board: all other marks are pale there, which shows the line.
+      // Small boards have no stroke: all other marks are pale, which shows the winning line.
       guard side >= 90 else { return }
       for cells in board.lines.map({ Array($0) }) {
         strike([cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center })
@@ -117,7 +116,6 @@ extension Canvas {
     }
   }
 
-  /// Draws the four lines of a small board with a constant width.
   private func miniGrid(in box: Rect, width: Double, _ color: Color) {
     let cell = box.width / 3
     var jitter = Jitter(seed: 5)

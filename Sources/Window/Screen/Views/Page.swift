@@ -1,22 +1,20 @@
 import Interface
 
-/// A row of a text page with a height depending on its width.
+/// A row of a text page; the height depends on the width.
 class PageRow: View {
   /// The space below the row, in em.
   var gapAfter = 1.0
   /// Whether the next row must be in the same column as this row.
   var keepsWithNext = false
 
-  /// The height of the row for a width.
   func height(_ width: Double) -> Double { 0 }
 
-  /// Places the row's top left at a position; returns its height.
+  /// Places the row's top left at a position; returns the row's height.
   func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, max(isClickable ? context.metrics.target : 0, height(width)))
     return frame.height
   }
 
-  /// Draws the caption of a choice or field at the top of the row.
   final func drawCaption(_ caption: String, _ canvas: Canvas) {
     canvas.text(
       caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
@@ -29,7 +27,7 @@ final class ScrollView: View {
   private lazy var offset = motion(0)
   private var target = 0.0
   private(set) var contentHeight = 0.0
-  /// Whether content that does not fill the frame is placed near the frame's middle, slightly above it, instead of at its top.
+  /// Whether content shorter than the frame is placed near the frame's middle instead of at the top.
   var isCentered = true
 
   override func moved() {
@@ -52,12 +50,10 @@ final class ScrollView: View {
     place()
   }
 
-  /// The number of columns in which the rows are placed.
   var columns = 1
   /// The space between columns, in em.
   static let gutter = 4.0
 
-  /// Places all visible rows and computes the content height.
   private func place() {
     let top = frame.y - offset.value + lead
     let gap = columns > 1 ? ScrollView.gutter * em : 0
@@ -68,8 +64,7 @@ final class ScrollView: View {
     var (x, y, tallest) = (frame.x, top, 0.0)
     var isKept = false
     for (row, height) in zip(shown, heights) {
-      // Each column gets the same share of the total height. A row moves to the next column if more than half of the row would exceed that
-      // share.
+      // Columns share the height equally. A row moves to the next column if more than half of the row would exceed the share.
       if columns > 1, !isKept, y - top + height / 2 > share, x + width < frame.maxX - 1 {
         x += width + gap
         y = top
@@ -104,7 +99,7 @@ final class ScrollView: View {
     clampTarget(animated: false)
   }
 
-  /// Scrolls by a page or by an arrow key's step; `false` if nothing moved.
+  /// Returns `false` if nothing moved.
   func scrolled(by key: Key) -> Bool {
     let before = target
     switch key {
@@ -120,7 +115,6 @@ final class ScrollView: View {
   /// Whether a view is visible or at most 5 em outside of the visible part.
   func reaches(_ view: View) -> Bool { view.frame.maxY > frame.y - 5 * em && view.frame.y < frame.maxY + 5 * em }
 
-  /// Scrolls a focused row into view.
   func reveal(_ row: View) {
     let room = em
     if row.frame.y < frame.y + room {
@@ -134,7 +128,7 @@ final class ScrollView: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    // A short mark at the edge indicates the scroll position.
+    // A short mark at the edge shows the scroll position.
     let limit = contentHeight - frame.height
     guard limit > 1 else { return }
     let length = max(em * 2, frame.height * frame.height / contentHeight)
@@ -158,7 +152,6 @@ class PageScene: Scene {
 
   /// The maximal column width in em.
   var columnWidth: Double { 31 }
-  /// Whether the rows may form two columns if there is room.
   var mayHaveTwoColumns: Bool { false }
 
   override func layout() {
@@ -186,13 +179,12 @@ class PageScene: Scene {
   }
 
   override func focusMoved(to view: View) {
-    // When a page opens, its first control gets the focus: do not scroll to it.
+    // Do not scroll to the first control, which gets the focus when a page opens.
     guard !context.isTurning, let row = view.responders.first(where: { $0.parent === column }) else { return }
     column.reveal(row)
   }
 }
 
-/// A paragraph of text.
 final class TextRow: PageRow {
   var text: String {
     didSet { if text != oldValue { setNeedsDisplay() } }
@@ -201,7 +193,7 @@ final class TextRow: PageRow {
   private let isFaint: Bool
   var size: Double
   var alignment = TextAlignment.left
-  /// Texts that the row may show instead of its present text: the row has room for each, so that a change of text moves no row below.
+  /// Other texts that the row may show: the row has room for each, so that a change of text moves no row below.
   var others: [String] = []
 
   init(

@@ -1,6 +1,6 @@
 import Interface
 
-/// A pressable row or word: underlined in the colour of text under the pointer, in the accent colour with the focus.
+/// Underlined under the pointer and, in the accent colour, with the focus.
 class PressableRow: PageRow {
   private(set) lazy var ink = motion(0)
 
@@ -23,7 +23,7 @@ class PressableRow: PageRow {
     return true
   }
 
-  /// Underlines a title that is `width` pixels wide; `x` and `y` are the left end of the line on the page.
+  /// `x` and `y` are the left end of the line, `width` is the width of the title.
   func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
     let shown = showsFocus ? 1 : ink.value
     guard shown > 0 else { return }
@@ -38,7 +38,6 @@ final class ContentsRow: PressableRow {
   let title: String
   let key: String
   let intent: Intent
-  /// A subtitle in a smaller line below.
   let subtitle: String?
 
   init(context: ViewContext, title: String, key: String = "", intent: Intent, subtitle: String? = nil) {

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The score: two treble staves, voice M above and voice T below, which grow as the music plays.
 final class StaffView: View {
-  /// A pair of notes of voices M and T, with its x position in staff spaces from the first bar.
+  /// A pair of notes of voices M and T; `x` in staff spaces from the first bar.
   struct Column {
     var pair: Pair
     var x: Double
@@ -14,17 +14,17 @@ final class StaffView: View {
     var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
-  /// A bar with its x position and width, in staff spaces.
+  /// A bar; `x` and `width` in staff spaces.
   struct Measure {
     var bar: Bar
     var x: Double
     var width: Double
     var columns: [Column]
-    /// Staff steps by which the notes of the upper staff are written lower (negative: 8va, 15ma) or higher (positive: 8vb) than they sound.
+    /// Staff steps by which the upper staff's notes are written lower (negative: 8va, 15ma) or higher (positive: 8vb) than they sound.
     var shiftM = 0
-    /// Staff steps by which the notes of the lower staff are written lower (negative: 8va, 15ma) or higher (positive: 8vb) than they sound.
+    /// Like `shiftM`, for the lower staff.
     var shiftT = 0
-    /// Whether this is the last bar of the music after the end of the game.
+    /// Whether this bar is the last of the music after the end of the game.
     var isFinal = false
   }
 
@@ -35,10 +35,10 @@ final class StaffView: View {
   private var scrolledTo = 0.0
   /// The cell under pointer or focus.
   private var previewed: Cell?
-  /// The cell `previewed` if a move is possible there: the score shows the note of this cell.
+  /// The cell `previewed` if a move is possible there; the score shows the cell's note.
   private(set) var ghost: Cell?
 
-  /// Returns the bars to show and the current time of their sound: those of a replay, or else of the game on the board.
+  /// The bars to show and the current time of their sound, for a replay or for the game on the board.
   var source: () -> (bars: [Bar], now: Tick)
   /// Returns the scale of the bars.
   var key: () -> Scale
@@ -60,7 +60,6 @@ final class StaffView: View {
   private var musicWidth: Double { frame.maxX - musicLeft - space }
   private var lineWidth: Double { max(1, (space * 0.11).rounded()) }
 
-  /// The scale for spelling and key signature.
   private var scale: Scale { key() }
 
   /// The diatonic steps above C0, and the accidental: −1 flat, 0 natural, 1 sharp, `nil` if the key signature implies the accidental.
@@ -82,7 +81,7 @@ final class StaffView: View {
     context.animator.set(scroll, to: scrolledTo)
   }
 
-  /// The scroll offset in pixels at which the newest bar is visible.
+  /// The scroll offset in pixels that shows the newest bar.
   private var scrollTarget: Double {
     let now = source().now
     let newest = measures.last { $0.bar.start <= now } ?? measures.first
@@ -103,7 +102,6 @@ final class StaffView: View {
     setNeedsDisplay()
   }
 
-  /// Updates the score from the context's model.
   func showModel(animated: Bool) {
     refreshGhost()
     let (bars, soundNow) = source()
@@ -130,13 +128,12 @@ final class StaffView: View {
     }
   }
 
-  /// Requests the redrawing of a bar that was cut short.
   private func damage(_ measure: Measure) {
     let x = musicLeft - scroll.value + measure.x * space
     context.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
   }
 
-  /// Requests the redrawing of a pair with its ledger lines, signs and barline.
+  /// Redraws a pair with its ledger lines, signs and barline.
   private func damage(_ column: Column) {
     let x = musicLeft - scroll.value + column.x * space
     context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
@@ -150,7 +147,7 @@ final class StaffView: View {
     return !column.isCut && age >= 0 && age <= StaffView.inking
   }
 
-  /// The time of the next frame, in seconds of the platform's clock: when the next pair appears, or at once while a note head grows.
+  /// When the next pair appears, or at once while a note head grows; in seconds of the platform's clock.
   func nextChange(after now: Double) -> Double {
     let sound = source().now
     var next = Double.infinity
@@ -166,7 +163,7 @@ final class StaffView: View {
   private func rebuild() {
     measures = []
     var x = 1.0
-    // Lay out only the last 64 bars: the widest staff shows fewer.
+    // The widest staff shows fewer than 64 bars.
     for bar in shownBars.suffix(64) where bar.kind != .undo && !bar.pairs.isEmpty {
       var columns: [Column] = []
       let left = x
@@ -187,7 +184,7 @@ final class StaffView: View {
     }
   }
 
-  /// Staff steps by which notes far above the staff are written lower (−7 or −14), or notes far below the staff higher (7); else 0.
+  /// −7 or −14 to write notes far above the staff lower, 7 to write notes far below the staff higher, else 0.
   private func shift(_ pitches: [Pitch]) -> Int {
     let bottomStep = StaffView.bottomStep
     let steps = pitches.map { spell($0).step }
@@ -245,7 +242,7 @@ final class StaffView: View {
 
   private func opacity(at x: Double) -> Double { ((x - musicLeft + space * 0.5) / (space * 2)).clamped(to: 0...1) }
 
-  /// Whether a pair is shown: from its start on. A pair that never sounds, because the bar was cut, is shown from the cut on.
+  /// A pair is shown from its start on. A pair that never sounds, because the bar was cut, is shown from the cut on.
   private func isVisible(_ column: Column, in measure: Measure, at now: Tick) -> Bool {
     guard column.isCut, let cut = measure.bar.cut else { return column.start <= now }
     return measure.bar.start + cut <= now
@@ -270,10 +267,9 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // A flower marks an awakening (a win can no longer be prevented). If this pair was cut, the next bar has the pair again, and the
-      // flower is drawn there.
+      // The flower of an awakening (a win can no longer be prevented). The next bar repeats a cut pair, with the flower.
       if column.pair.isAwakening, !column.isCut {
-        // Draw the flower below the lower staff and its lowest note, or between the staves if the pair has bass notes.
+        // Below the lower staff and its lowest note, or between the staves if the pair has bass notes.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
@@ -317,8 +313,7 @@ final class StaffView: View {
     }
   }
 
-  /// Draws the bass: for each pitch class a small open head below the staff, with a label (8, 15) if it is written an octave or two higher
-  /// than it sounds.
+  /// Draws each pitch class as a small open head. A label (8, 15) marks a note written one or two octaves higher than it sounds.
   private func drawBass(_ bass: [Note], x: Double, _ color: Color, _ canvas: Canvas) {
     var shown: Set<Int> = []
     for note in bass.sorted(by: { $0.pitch < $1.pitch }) where shown.insert(note.pitch.midi % 12).inserted {
@@ -326,22 +321,21 @@ final class StaffView: View {
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
       let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true))
-      // The label is below the note head, because the next note may be beside the head. If the head is very low, the label is at its right.
+      // The label is below the note head, because the next note may be beside the head; a very low head has the label at its right.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
       canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)
     }
   }
 
-  /// The octaves by which a bass note is written higher than it sounds, so that it needs at most four ledger lines; and the y of its head.
+  /// The octaves by which a bass note is written higher, so that it needs at most four ledger lines; and the y of its head.
   private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
     let step = spell(note.pitch).step
     let octaves = (StaffView.bottomStep - 2 - step) / 7
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
-  /// The positions of a measure's octave signs (8va, 15ma, 8vb), relative to the left edge of the music. The sign of voice M is beside the
-  /// mover's mark. The sign of voice T is above all heads of T (8va, 15ma), or below them beside the bass (8vb).
+  /// The octave signs (8va, 15ma, 8vb) of voices M and T, relative to the left edge of the music.
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
     let hasSign = measure.bar.voice != nil && measure.bar.kind == .move
@@ -361,7 +355,7 @@ final class StaffView: View {
     y(step: spell(note.pitch).step + shift, bottom: bottom)
   }
 
-  /// The centres of the note heads of voice T and of the bass in a measure, relative to the left edge of the music.
+  /// The centres of the note heads of voice T and of the bass, relative to the left edge of the music.
   func lowerHeads(of measure: Measure) -> (t: [Point], bass: [Point]) {
     (
       t: measure.columns.flatMap { column in
@@ -371,7 +365,7 @@ final class StaffView: View {
     )
   }
 
-  /// Draws "8va" or "15ma" above the staff or "8vb" below the staff, with a dashed line to the end of the bar.
+  /// Draws "8va" or "15ma" above or "8vb" below the staff, with a dashed line to the end of the bar.
   private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0
@@ -412,7 +406,7 @@ final class StaffView: View {
     }
   }
 
-  /// Draws the note of `ghost`, the cell under pointer or focus, where the next bar will begin.
+  /// The note of `ghost` is drawn where the next bar will begin.
   private func drawPreview(_ canvas: Canvas, origin: Double) {
     guard let ghost else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1

@@ -1,20 +1,19 @@
 import Interface
 import TicTacToe
 
-/// The line above the staff, like a tempo marking: whose turn it is, or the result.
+/// The status of the game, like a tempo marking: whose turn it is, or the result.
 final class StatusView: View {
   private var main = ""
   private var detail = ""
   private var isLarge = false
   private var old = (main: "", detail: "", isLarge: false)
   private lazy var change = motion(1)
-  /// Whether the status is left of the board, with `detail` above `main`, instead of centred below the board in one line.
+  /// Left of the board with `detail` above `main`, instead of below the board in one line.
   var isBeside = false
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
   override var accessibilityText: String? { detail.isEmpty ? main : "\(main), \(detail)" }
 
-  /// Shows a new status text with a cross-fade.
   func show(_ text: (main: String, detail: String, isLarge: Bool), animated: Bool) {
     guard text.main != main || text.detail != detail else { return }
     old = (main, detail, isLarge)
@@ -71,22 +70,22 @@ final class StatusView: View {
   }
 }
 
-/// A message to the player, drawn over the open page. It disappears after some seconds, when it is removed, or when the page changes.
+/// A message over the open page, which disappears after some seconds or when the page changes.
 final class NoticeView: View {
   private(set) var message: Message?
-  /// The time, in seconds of the platform's clock, until which the message is shown; `nil` until a frame shows the message.
+  /// The end of the message in seconds of the platform's clock; `nil` until a frame shows the message.
   private var until: Double?
   private var text = ""
   private lazy var presence = motion(0)
 
-  /// Redraws the area of the message, even if the message has just disappeared and `inkBounds` is empty.
+  /// Redraws the message's area, even if the message has just disappeared and `inkBounds` is empty.
   override func moved() { context.damage(shadowed) }
 
   override var inkBounds: Rect { presence.value > 0 ? shadowed : .zero }
 
   private var shadowed: Rect { slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach) }
 
-  /// Seconds for which a message is shown, and seconds for which it fades in and out.
+  /// Seconds for which a message is shown, and seconds for which the message fades in and out.
   private static let (stay, fade) = (6.0, 0.3)
 
   /// Shows a message from the next frame on; `nil` removes the shown message.
@@ -96,7 +95,6 @@ final class NoticeView: View {
     context.animator.play(.tween(presence, to: 0, seconds: NoticeView.fade, .sineInOut))
   }
 
-  /// Begins to show a new message, and drops a message that has been shown for `stay` seconds.
   func update() {
     if let until {
       if context.now >= until { (message, self.until) = (nil, nil) }
@@ -114,13 +112,13 @@ final class NoticeView: View {
     }
   }
 
-  /// Shows the message in the reader's language, which may have changed.
+  /// The reader's language may have changed.
   func retranslate() {
     if let message { text = message.text(in: context.language) }
     setNeedsDisplay()
   }
 
-  /// Removes the message that is shown, because another page is on top; keeps a message that no frame has shown yet.
+  /// Keeps a message that no frame has shown yet.
   func pageChanged() {
     guard until != nil || message == nil else { return }
     (message, until) = (nil, nil)
@@ -139,7 +137,7 @@ final class NoticeView: View {
     canvas.draw(block, at: Point(slip.x + em, slip.y + em * 0.6), theme.ink.faded(presence.value))
   }
 
-  /// The reach of the shadow in pixels: the shadow must fit into the apron (the invisible margin) of the bitmap.
+  /// In pixels: the shadow must fit into the invisible margin of the bitmap.
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
@@ -150,10 +148,9 @@ final class NoticeView: View {
 
   private var place: NoticePlace? { (parent as? Scene)?.noticePlace }
 
-  /// The maximal width of a notice.
   private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
 
-  /// The rectangle of the notice: centred in the first band of `NoticePlace.free` that is high enough, else above `NoticePlace.bottom`.
+  /// Centred in the first band of `NoticePlace.free` that is high enough, else above `NoticePlace.bottom`.
   var slipFrame: Rect {
     let m = context.metrics
     let single = context.typeface.block(text, TextStyle(em, italic: true)).width + 4
@@ -166,7 +163,6 @@ final class NoticeView: View {
   }
 }
 
-/// The players, with their remaining times if there are clocks.
 final class PlayersView: View {
   private var lines: [String] = []
   private var times: [String] = []
@@ -178,7 +174,7 @@ final class PlayersView: View {
   func showModel() {
     let model = context.model
     var names = [model.setup.x, model.setup.o].map { seat in
-      // Show the number of the level, too: a new player does not know how strong a named opponent is.
+      // A new player does not know how strong a named opponent is, so show the number of the level.
       if case .level(let n) = seat, !context.pages.levels.isEmpty {
         return "\(context.name(of: seat)) (\(context.text(.level)) \(n))"
       }
@@ -199,13 +195,12 @@ final class PlayersView: View {
 
   override var accessibilityText: String? { lines.joined(separator: ", ") }
 
-  /// Formats minutes and seconds; below ten seconds with tenths.
+  /// Minutes and seconds; below ten seconds with tenths.
   static func format(_ milliseconds: Int) -> String {
     let ms = max(0, milliseconds)
     return ms < 10_000 ? "0:0\(ms / 1000).\(ms / 100 % 10)" : minutes(ms / 1000)
   }
 
-  /// Formats whole seconds as minutes and seconds.
   static func minutes(_ seconds: Int) -> String { "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)" }
 
   override func draw(_ canvas: Canvas) {

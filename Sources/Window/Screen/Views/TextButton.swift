@@ -7,12 +7,11 @@ final class TextButton: PressableRow {
   }
   var intent: Intent
   var size = 1.0
-  /// The scale of the text: 1, or less if the button is wider than the page.
+  /// Less than 1 if the button is wider than the page.
   private var fit = 1.0
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
   }
-  /// A subtitle in a smaller line below.
   var subtitle: String?
 
   init(context: ViewContext, _ phrase: Phrase, _ intent: Intent) {
@@ -22,7 +21,7 @@ final class TextButton: PressableRow {
 
   var style: TextStyle { TextStyle(em * size * fit, smallCaps: true, tracking: 0.06) }
 
-  /// The width of the title or the subtitle with a margin, and the height of the button; both at least the minimal size of controls.
+  /// The width of the title or subtitle with a margin, and the height; both at least the minimal size of controls.
   var idealSize: (width: Double, height: Double) {
     let target = context.metrics.target
     let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)
@@ -39,7 +38,6 @@ final class TextButton: PressableRow {
     subtitle.map { context.typeface.block($0, TextStyle(em * 0.72, italic: true)) }
   }
 
-  /// Distributes the buttons over rows of at most `width` pixels.
   static func rows(_ buttons: [TextButton], width: Double) -> [[TextButton]] {
     var rows: [[TextButton]] = []
     var used = Double.infinity
@@ -55,7 +53,7 @@ final class TextButton: PressableRow {
     return rows
   }
 
-  /// Places the buttons in centred rows that end at `bottom`; returns the top of the first row.
+  /// Centred rows that end at `bottom`; returns the top of the first row.
   static func arrangeInRows(_ buttons: [TextButton], width: Double, midX: Double, bottom: Double) -> Double {
     guard let first = buttons.first else { return bottom }
     for button in buttons { button.squeeze(into: width) }
@@ -92,7 +90,6 @@ final class TextButton: PressableRow {
 }
 
 extension Canvas {
-  /// Draws a pen line below a word: thin, of varying width, slightly slanted.
   func underline(from start: Point, width: Double, thickness: Double, _ color: Color) {
     guard width > 1 else { return }
     let stroke = InkStroke(

@@ -6,15 +6,14 @@ enum PointerPhase: Hashable {
   case dragged
   case up(isTouch: Bool)
 
-  /// Whether a slider moves at this event. A slider ignores the touch of a finger, which may be about to scroll, and the release of the
-  /// mouse.
+  /// A slider ignores a finger's touch, which may begin to scroll, and the release of the mouse.
   var slides: Bool { ![.down(isTouch: true), .up(isTouch: false)].contains(self) }
 }
 
 /// A rectangle of the page that draws itself and handles input; the parent view is the next responder.
 class View {
   let context: ViewContext
-  /// The id, unique in the window.
+  /// Unique in the window.
   let number: Int
   private(set) unowned(unsafe) var parent: View?
   private(set) var children: [View] = []
@@ -22,7 +21,7 @@ class View {
     didSet { if isHidden != oldValue { setNeedsDisplay() } }
   }
 
-  /// The position on the page in device pixels, not relative to the parent.
+  /// On the page in device pixels, not relative to the parent.
   var frame = Rect.zero {
     didSet {
       guard frame != oldValue else { return }
@@ -35,7 +34,6 @@ class View {
   final var em: Double { context.metrics.em }
   final var theme: Theme { context.theme }
 
-  /// The animated numbers of the view.
   private var motions: [Motion] = []
 
   init(context: ViewContext) {
@@ -44,14 +42,14 @@ class View {
   }
 
   deinit {
-    // Clear the unowned references to this view in its children, its motions and the context.
+    // Children, motions and context have unowned references to this view.
     for child in children { child.parent = nil }
     for motion in motions { motion.view = nil }
     if context.focus === self { context.focus = nil }
     if context.hovered === self { context.hovered = nil }
   }
 
-  /// An animated number; the view is redrawn whenever it changes.
+  /// The view is redrawn whenever the number changes.
   final func motion(_ value: Double) -> Motion {
     let motion = Motion(value)
     motion.view = self
@@ -81,11 +79,11 @@ class View {
   var childClip: Rect? { nil }
   /// The area that the view may paint: its frame plus room for overhanging strokes.
   var inkBounds: Rect { frame.insetBy(-3, -3) }
-  /// Draws the part of the view that depends only on the layout, into a cached picture of the page (the static layer).
+  /// Draws the part that depends only on the layout, into a cached picture of the page (the static layer).
   func drawStatic(_ canvas: Canvas) {}
-  /// Draws the part of the view that may change in any frame.
+  /// Draws the part that may change in any frame.
   func draw(_ canvas: Canvas) {}
-  /// Places the children; called when the page's measures change.
+  /// Called when the page's measures change.
   func layout() { for child in children { child.layout() } }
 
   /// Called when an animated number of the view changed.
@@ -97,46 +95,42 @@ class View {
 
   /// Whether the view accepts presses and the focus.
   var isClickable: Bool { false }
-  /// Whether the pointer becomes a hand over the view.
   var showsHand: Bool { isClickable }
   /// The accessibility label, if the view is a control.
   var accessibilityLabel: String? { nil }
   /// The accessibility text, if the view is not a control.
   var accessibilityText: String? { nil }
-  /// The accessible elements of the view, with their positions and labels. A control has one element.
+  /// The accessible elements with their positions and labels; by default one for a control.
   var accessibilityElements: [(place: Rect, words: String)] { accessibilityLabel.map { [(frame, $0)] } ?? [] }
-  /// The accessibility role.
   var role: Role { .button }
-  /// Handles a pointer gesture that began in this view; returns whether the view handled it.
+  /// Handles a gesture that began in this view; returns whether the view handled the gesture.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
-  /// Called when the pointer enters or leaves the view.
   func hover(_ isInside: Bool) {}
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
-  /// Handles a key pressed while this view or a descendant has the focus; returns whether the view handled it.
+  /// Handles a key pressed while this view or a descendant has the focus; returns whether the view handled the key.
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
-  /// Handles typed text while this view has the focus; returns whether the view handled it.
+  /// Handles text typed while this view has the focus; returns whether the view handled the text.
   func typed(_ text: String) -> Bool { false }
   /// Shows text that an input method is composing.
   func composed(_ text: String) {}
   /// The position of text input, if any, near which input methods show candidates.
   var textPlace: Rect? { nil }
-  /// Handles the wheel over this view or a descendant; returns whether the view handled it.
+  /// Handles the wheel over this view or a descendant; returns whether the view handled the wheel.
   func scrolled(_ lines: Double) -> Bool { false }
-  /// Handles an intent that no descendant has handled; returns whether the view handled it.
+  /// Handles an intent that no descendant has handled; returns whether the view handled the intent.
   func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { context.focus === self }
-  /// Whether this view has the focus and the focus is visible.
   final var showsFocus: Bool { isFocused && context.showsFocus }
 
-  /// The responder chain: the view and its ancestors.
+  /// The view and its ancestors.
   final var responders: UnfoldFirstSequence<View> { sequence(first: self) { $0.parent } }
 
   /// Sends an intent up the responder chain from the parent; returns whether a view handled the intent.
   @discardableResult
   final func send(_ intent: Intent) -> Bool { parent?.responders.contains { $0.receive(intent) } ?? false }
 
-  /// The deepest visible view at `point` among those that accept the pointer; `nil` if there is none.
+  /// The deepest visible view at `point` that accepts the pointer.
   final func hit(_ point: Point) -> View? {
     guard !isHidden, childClip?.contains(point) ?? true else { return nil }
     for child in children.reversed() {
@@ -160,7 +154,7 @@ class View {
     }
   }
 
-  /// Calls `body` for this view and its visible descendants, parents first.
+  /// Parents first, without hidden views.
   final func visit(_ body: (View) -> Void) {
     guard !isHidden else { return }
     body(self)
@@ -175,17 +169,17 @@ class View {
   }
 }
 
-/// The place of a notice: its horizontal middle, maximal width and lower edge.
+/// The horizontal middle, maximal width and lower edge of a notice.
 struct NoticePlace {
   var midX: Double
   var width: Double
   var bottom: Double
-  /// Bands of the page that a notice may cover; a notice is centred in the first band that is high enough for the notice.
+  /// Bands of the page that a notice may cover; a notice is centred in the first band that is high enough.
   private(set) var free: [ClosedRange<Double>] = []
 
   init(midX: Double, width: Double, bottom: Double) { (self.midX, self.width, self.bottom) = (midX, width, bottom) }
 
-  /// Allows a notice to cover a band, if the band is not empty.
+  /// Ignores an empty band.
   mutating func mayCover(from top: Double, to bottom: Double) { if top < bottom { free.append(top...bottom) } }
 }
 
@@ -195,31 +189,28 @@ class Scene: View {
   var initialFocus: View? { focusOrder.first }
   /// The cell that represents the board in the Tab order.
   var homeCell: View? { nil }
-  /// Called when the board's model changed; `old` is the model that was shown before.
+  /// `old` is the model shown before.
   func modelChanged(from old: BoardModel) {}
-  /// Called when only the time of the sound changed in the board's model.
+  /// Called when only the time of the sound changed in the model.
   func soundMoved() {}
-  /// The time, in seconds of the platform's clock, of the next frame that the page needs for a change other than an animation.
+  /// The next frame that the page needs for a change other than an animation, in seconds of the platform's clock.
   func nextChange(after now: Double) -> Double { .infinity }
   func focusMoved(to view: View) {}
   /// Called when the pointer entered another view of the page, or left the page.
   func hoverMoved() {}
   /// Called when the page's content other than the board changed.
   func contentChanged() {}
-  /// Handles a swipe, a finger that moved sideways over more than a quarter of the page; returns whether the page handled the swipe.
+  /// Handles a finger that moved sideways over more than a quarter of the page; returns whether the page handled the swipe.
   func swiped(toLeft: Bool) -> Bool { false }
-  /// Called before the page closes.
   func willClose() {}
-  /// The place of a notice: by default above the footer.
+  /// By default above the footer.
   var noticePlace: NoticePlace {
     NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, bottom: footerTop)
   }
-  /// The title, which is announced when the page opens.
+  /// Announced when the page opens.
   var title: String { "" }
 
-  /// The buttons at the bottom of the page.
   private(set) final var footerButtons: [TextButton] = []
-  /// The top edge of the rows of `footerButtons`.
   private(set) final var footerTop = 0.0
 
   final func setFooter(_ words: [(Phrase, Intent)]) {
@@ -227,7 +218,6 @@ class Scene: View {
     for button in footerButtons { add(button) }
   }
 
-  /// Places the visible buttons at the bottom.
   final func arrangeFooter() {
     let m = context.metrics
     footerTop = TextButton.arrangeInRows(

@@ -1,6 +1,5 @@
-/// A canvas of the browser, with the functions of Cairo's canvas: encodes paths, fills and clips as numbers for the web page's script.
+/// Cairo's canvas functions for a browser: encodes paths, fills and clips as numbers for the web page's script.
 final class Canvas {
-  /// The area that is being redrawn.
   var damage: PixelRect
 
   init(_ surface: Surface) {
@@ -8,7 +7,6 @@ final class Canvas {
     Commands.add(.target, id: surface.id)
   }
 
-  /// Runs `body`, then restores clip, transformation and colour.
   func saved(_ body: () -> Void) {
     Commands.add(.save)
     body()
@@ -17,12 +15,11 @@ final class Canvas {
 
   func flush() { Commands.flush() }
 
-  /// Draws a soft shadow under and around a rectangle.
   func shadow(under rect: Rect, radius: Double, strength: Double) {
     Commands.add(.shadow, rect.x, rect.y, rect.width, rect.height, radius, strength)
   }
 
-  /// Clips drawing to a rectangle, widened to whole pixels.
+  /// Clips to a rectangle, widened to whole pixels.
   func clip(_ rect: Rect) {
     let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
     Commands.add(.clip, left, top, max(0, rect.maxX.rounded(.up) - left), max(0, rect.maxY.rounded(.up) - top))

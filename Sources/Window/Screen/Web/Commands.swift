@@ -1,6 +1,4 @@
-/// The drawing commands for the web page's script. A frame is a list of numbers: each operation and then its arguments.
-///
-/// `Assets/web/drawing.js` decodes them with the same operation numbers.
+/// A drawing command: its number, followed by its arguments. `Assets/web/drawing.js` decodes commands with the same numbers.
 enum Operation: UInt32 {
   case target, save, restore, clip, translate, color
   case rectangle, begin, move, line, curve, close, fill, stroke
@@ -22,7 +20,7 @@ enum Commands {
     for number in numbers { words.append(Float(number).bitPattern) }
   }
 
-  /// Lets the web page's script execute the collected commands, and removes them.
+  /// Lets the web page's script execute the collected commands.
   static func flush() {
     guard !words.isEmpty else { return }
     words.withUnsafeBufferPointer { canvasRun($0.baseAddress, Int32($0.count)) }

@@ -1,4 +1,4 @@
-/// The target of drawing: here a canvas of the web page's script, by its id.
+/// The target of drawing: a canvas of the web page's script, by its id.
 package struct Surface {
   let id: Int32
   package let width: Int
@@ -12,7 +12,6 @@ package struct Surface {
 
   fileprivate init(id: Int32, width: Int, height: Int) { (self.id, self.width, self.height) = (id, width, height) }
 
-  /// Lets the web page's script execute the collected commands.
   package func flush() { Commands.flush() }
 
   /// Copies a rectangle from a canvas of the same size, shifted down by `rows`.
@@ -22,17 +21,17 @@ package struct Surface {
       .copy, id: source.id, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height), Double(rows))
   }
 
-  /// Mixes `share` (0…1) of another canvas of the same size into this one.
+  /// Mixes `share` (0…1) of a canvas of the same size into this canvas.
   func blend(_ other: Surface, share: Double) {
     Commands.add(.target, id: id)
     Commands.add(.blend, id: other.id, share)
   }
 }
 
-/// An invisible canvas. Once the buffer is released, its canvas is kept for the next buffer of the same size.
+/// An invisible canvas, kept after the buffer's release for the next buffer of the same size.
 final class PixelBuffer {
   let bitmap: Surface
-  /// The last released canvas: each page transition needs a canvas, and creating one takes a browser as long as drawing a frame.
+  /// Each page transition needs a canvas, and creating a canvas takes a browser as long as drawing a frame.
   nonisolated(unsafe) private static var spare: Surface?
 
   init(width: Int, height: Int) {
@@ -48,7 +47,7 @@ final class PixelBuffer {
 }
 
 extension Paper {
-  /// The last paper background that was drawn, kept because its grain takes as long to draw as a whole page, and pages change often.
+  /// The last drawn paper, kept because its grain takes as long to draw as a whole page, and pages change often.
   nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
 
   func fill(_ surface: Surface) {
@@ -64,13 +63,13 @@ extension Paper {
     defer { pixels.deallocate() }
     fill(Bitmap(pixels: pixels, width: surface.width, height: surface.height, stride: surface.width, apron: 0))
     for i in 0..<count {
-      // Reorder the bytes: the browser expects red in the lowest byte and an opaque alpha in the highest.
+      // The browser expects red in the lowest byte and an opaque alpha in the highest.
       let pixel = pixels[i]
       pixels[i] = 0xFF00_0000 | (pixel & 0xFF) << 16 | pixel & 0xFF00 | pixel >> 16 & 0xFF
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // Create a canvas, select it once and release it: it becomes the spare canvas, so that the first page transition need not wait for one.
+    // This canvas becomes the spare canvas, so that the first page transition need not wait for a new canvas.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }

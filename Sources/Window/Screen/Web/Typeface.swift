@@ -1,12 +1,12 @@
 /// The game's typeface, shaped and measured by the browser.
 final class Typeface {
-  /// The cache of laid-out texts, and the previous cache, from which texts that are still in use are taken over.
+  /// Laid-out texts, and the previous cache, from which texts still in use are taken over.
   private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
-  /// EB Garamond's ascent and line spacing in em: from the font file, as Pango reads them.
+  /// EB Garamond's ascent and line spacing in em, from the font file.
   private static let (ascent, leading) = (0.71, 1.26)
 
-  /// A piece of a line in one style; the web page's script stores the layout of the piece under `id`.
+  /// A piece of a line in one style; the web page's script stores its layout under `id`.
   fileprivate final class Run {
     let id: Int32
     let width: Double
@@ -17,7 +17,7 @@ final class Typeface {
       id = text.withUTF8 {
         textMake($0.baseAddress, Int32($0.count), style.size, flags, style.tracking * style.size)
       }
-      // Letter spacing is only between letters, not after the last.
+      // Letter spacing is only between letters.
       width = textWidth(id) - (text.isEmpty ? 0 : style.tracking * style.size)
     }
 
@@ -26,12 +26,11 @@ final class Typeface {
 
   /// A laid-out text: one line, or a paragraph if a width was given.
   final class Block {
-    /// The width of the widest line, and the height of all lines together, in pixels.
+    /// The width of the widest line and the height of all lines, in pixels.
     let width: Double
     let height: Double
-    /// The distance of the first baseline from the top, in pixels.
+    /// From the top to the first baseline, in pixels.
     let baseline: Double
-    /// The lines and their x offsets.
     fileprivate let lines: [(line: SignedLine<Run>, x: Double)]
     fileprivate let style: TextStyle
     private let text: String
@@ -43,18 +42,17 @@ final class Typeface {
       baseline = style.size * Typeface.ascent
     }
 
-    /// The x offset of a caret after a number of bytes of a one-line text.
+    /// The x offset of the caret after this number of UTF-8 bytes of a one-line text.
     func caret(after bytes: Int) -> Double {
       bytes >= text.utf8.count ? width : Run(String(decoding: text.utf8.prefix(bytes), as: UTF8.self), style).width
     }
   }
 
-  /// Lays a text out, or takes the layout from a cache: a wrapped paragraph if `width` is positive, else one line.
+  /// Lays out a wrapped paragraph if `width` is positive, else one line. Layouts are cached.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    // Clocks and sliders make new texts all the time, so the cache has a limit: when it is full, it becomes `older` and replaces the former
-    // `older`. A text that is still in use is copied from `older` into the new cache.
+    // Clocks and sliders make new texts all the time, so a full cache becomes `older`, from which texts still in use are copied.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
     let block =
       older[key]
@@ -83,7 +81,7 @@ final class Typeface {
     }
   }
 
-  /// The approximate width of a letter in em, for a first guess of line breaks, so that few lines are measured.
+  /// The approximate width of a letter in em: a first guess of line breaks, so that few lines are measured.
   private static let letter = 0.4
 
   private func paragraph(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
@@ -129,7 +127,6 @@ final class Typeface {
     return Block(text, style, placed)
   }
 
-  /// Draws a laid-out text with its top left at `origin`.
   fileprivate static func draw(_ block: Block, at origin: Point, _ color: Color, on canvas: Canvas) {
     for (index, (line, x)) in block.lines.enumerated() {
       let (left, baseline) = (origin.x + x, origin.y + block.baseline + Double(index) * block.style.size * leading)
