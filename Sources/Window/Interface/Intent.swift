@@ -1,7 +1,6 @@
 import TicTacToe
 
-/// An action of the player. A button sends its action up the responder chain (cell → board → page → screen) until a view handles the
-/// action.
+/// An action of the player, sent up the responder chain (cell → board → page → screen) until a view handles the action.
 package enum Intent: Sendable, Hashable {
   case show(SceneName)
   case back
@@ -36,7 +35,6 @@ package enum Intent: Sendable, Hashable {
   /// Offer a draw or accept the pending offer.
   case offerDraw
   case declineDraw
-  /// Claim the win over an absent opponent.
   case claimWin
   /// Abort the match before both sides have moved.
   case abortMatch
@@ -49,7 +47,6 @@ package enum Intent: Sendable, Hashable {
   /// Export the game's music as a sound file, MIDI, MusicXML and a picture of the score.
   case keepPiece
   case makeFilm, stopFilm
-  /// Open the folder of exported pieces.
   case openPieces
   case saveGame
   case listGames

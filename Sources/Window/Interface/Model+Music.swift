@@ -7,7 +7,7 @@ package enum MusicIntent: Sendable, Hashable {
   case turn(dial: Int, to: Int)
   /// Play or stop an example of the music.
   case hear
-  /// Use this music for games from now on.
+  /// Use the edited music for games from now on.
   case use
   /// Set all dials to the numbers of the shipped rules.
   case reset
@@ -32,9 +32,9 @@ package struct DialModel: Sendable, Hashable {
 
 package struct OwnMusicModel: Sendable, Hashable {
   package var dials: [DialModel] = []
-  /// Whether this music accompanies the games.
+  /// Whether the edited music accompanies the games.
   package var isUsed = false
-  /// Whether an example of this music is playing.
+  /// Whether an example of the edited music is playing.
   package var isPlaying = false
   /// Whether all dials are at the numbers of the shipped rules.
   package var isUnchanged = true

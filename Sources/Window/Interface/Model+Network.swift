@@ -17,7 +17,6 @@ package struct NetworkModel: Sendable, Hashable {
     package var isRoom: Bool { if case .room = self { true } else { false } }
   }
 
-  /// A match that can be watched.
   package struct Match: Sendable, Hashable {
     package var id: String
     /// The names of the players, and the variant unless it is Classic.
@@ -41,7 +40,6 @@ package struct NetworkModel: Sendable, Hashable {
     }
   }
 
-  /// This player's account on the server.
   package struct You: Sendable, Hashable {
     package var name: String
     package var ratings: [Variant: Int]
@@ -52,7 +50,7 @@ package struct NetworkModel: Sendable, Hashable {
       (self.name, self.ratings, self.isGuest) = (name, ratings, isGuest)
     }
 
-    /// Before the first match in a variant 1,500, the server's rating of a new player.
+    /// Before the first match in a variant, the rating is 1,500, as the server gives a new player.
     package func rating(in rules: Variant) -> Int { ratings[rules] ?? 1_500 }
   }
 
@@ -111,7 +109,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var firstMoveIn: Int?
   /// Seconds until the player may claim the win over an absent opponent; `nil` if the opponent is present.
   package var claimIn: Int?
-  /// This player's rating before and after the match, if it changed.
+  /// This player's rating before and after the match, if the rating changed.
   package var rating: (before: Int, after: Int)? {
     get { ratingBefore.flatMap { before in ratingAfter.map { (before, $0) } } }
     set { (ratingBefore, ratingAfter) = (newValue?.before, newValue?.after) }

@@ -29,7 +29,6 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
 
 /// A level, as the new-game page describes it.
 package struct LevelCard: Sendable, Hashable {
-  /// The level's number, from 1.
   package var number: Int
   package var character: String
   /// The level's exact chances in Classic against a random player, averaged over both sides.
@@ -131,8 +130,7 @@ package struct ReplayModel: Sendable, Hashable {
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The expected score that the move to the position `next` costs. In `next` the opponent is to move, so the side that has moved expects
-    /// `1 - next.share`.
+    /// The expected score that the move to `next` costs. In `next` the opponent is to move, so the mover expects `1 - next.share`.
     package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 
@@ -150,7 +148,6 @@ package struct PagesModel: Sendable, Hashable {
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
   /// The choices that are selected when the new-game page opens.
   package var offered = GameSetup(x: .human, o: .level(3))
-  /// The names of the available score rules.
   package var scoreRules: [String] = []
   /// The listed saved games, newest first.
   package var games: [GameEntry] = []

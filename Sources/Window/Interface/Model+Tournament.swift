@@ -10,7 +10,6 @@ package struct TournamentModel: Sendable, Hashable {
     case over
   }
 
-  /// A row of the ranked table.
   package struct Row: Sendable, Hashable {
     package enum Status: Sendable, Hashable { case playing, paused, left, removed }
 
@@ -66,8 +65,7 @@ package struct TournamentModel: Sendable, Hashable {
 }
 
 package enum TournamentIntent: Sendable, Hashable {
-  /// Make a tournament; empty values stand for the contents of the page's fields. `startsIn`: minutes until the start, or 0 if the
-  /// organiser starts the tournament.
+  /// Empty values stand for the contents of the page's fields. `startsIn`: minutes until the start, or 0 if the organiser starts.
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false, startsIn: Int = 0)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)

@@ -15,7 +15,7 @@ package enum Seat: Sendable, Hashable {
   case menace
   case remote(name: String)
 
-  /// Only solved variants have a perfect player, and the learning players play only Classic.
+  /// Only solved variants have a perfect player; the adaptive player and MENACE play only Classic.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true
@@ -99,7 +99,7 @@ package struct PuzzleModel: Sendable, Hashable {
   package var rating = 0
 
   package struct Sprint: Sendable, Hashable {
-    /// The seconds left of the three minutes.
+    /// Seconds left of the run's three minutes.
     package let seconds: Int
     package let solved, mistakes: Int
 
@@ -129,7 +129,6 @@ package struct DayCard: Sendable, Hashable {
   }
 }
 
-/// The content of the board page.
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()
   package var setup = GameSetup(x: .human, o: .level(3))
@@ -154,7 +153,7 @@ package struct BoardModel: Sendable, Hashable {
   package var analysis: MoveAnalysis?
   /// MENACE's beads by cell in reading order; `nil` if MENACE is not to move.
   package var beads: [Int]?
-  /// The wins of each side's player in their games against each other; `nil` before the first win.
+  /// Each player's wins against the other player; `nil` before the first win.
   package var score: Numbers?
   /// The state of the connection while the window reconnects to this player's unfinished match, else `nil`.
   package var resuming: Message?
@@ -183,7 +182,6 @@ package struct BoardModel: Sendable, Hashable {
 
   package func isOpen(_ cell: Cell) -> Bool { acceptsMove && !game.isOver && game.state.moves.contains(cell) }
 
-  /// Whether the board page lets the player choose the variant.
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
       && today == nil && puzzle == nil

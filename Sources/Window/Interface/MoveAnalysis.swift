@@ -17,7 +17,7 @@ package struct MoveAnalysis: Sendable, Hashable {
   }
 
   package var moves: [Move]
-  /// `nil` if the values come from a table.
+  /// The duration of the search; `nil` if the values come from a table.
   package var seconds: Double?
 
   package var best: Cell

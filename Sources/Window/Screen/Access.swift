@@ -1,4 +1,3 @@
-/// The accessibility role of a view.
 enum Role: Hashable {
   case button
   case cell(row: Int)

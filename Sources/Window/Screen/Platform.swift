@@ -24,7 +24,7 @@ package enum InputEvent: Sendable, Hashable {
   case pointerMoved(x: Double, y: Double)
   /// The primary button or a finger was pressed.
   case pointerDown(x: Double, y: Double, isTouch: Bool)
-  /// A second finger was pressed while the first finger was still down.
+  /// Another finger was pressed while the first finger was still down.
   case alsoDown(x: Double, y: Double)
   case pointerUp(x: Double, y: Double, isTouch: Bool)
   case pointerLeft

@@ -132,7 +132,6 @@ package final class RootScreen {
 
   package var title: String { topScene.title }
 
-  /// The number of pages above the board.
   package var depth: Int { pageStack.scenes.count - 1 }
 
   package func show(_ name: SceneName) { pageStack.show(name) }
@@ -279,7 +278,7 @@ package final class RootScreen {
     return list as? ScrollView
   }
 
-  /// A vertical movement scrolls the list and cancels the press of the control. Returns whether the movement is kept from the control.
+  /// A finger that moves vertically scrolls the list instead of pressing a control. Returns `true` if no control may get the movement.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
@@ -363,7 +362,7 @@ package final class RootScreen {
 
   private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
 
-  /// Returns whether an arrow key scrolled the column: the text before a control far outside of the visible part must not be skipped.
+  /// Scrolls instead of skipping text if the next control is far outside of the visible part. Returns whether the column scrolled.
   private func reads(_ key: Key) -> Bool {
     guard let scrollView else { return false }
     let order = topScene.focusOrder

@@ -32,7 +32,7 @@ extension ViewContext {
     }
   }
 
-  /// A spoken move, with the board that the move has won (Ultimate) and the mark that the move has removed (Infinite).
+  /// The announcement of a move, of the board that the move has won (Ultimate) and of the mark that it has removed (Infinite).
   func spokenMove(_ index: Int) -> String {
     let game = model.game
     var before = game.startState

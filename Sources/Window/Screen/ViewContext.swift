@@ -9,7 +9,6 @@ struct Metrics: Sendable, Hashable {
   let margin: Double
   /// Whether the page is wide enough for text beside the board.
   var isLandscape: Bool { bounds.width > bounds.height * 1.25 }
-  /// The minimal width and height of controls.
   let target: Double
 
   /// `scale`: device pixels per point. `textScale`: text size relative to the usual size. `target`: minimal size of controls in points.
@@ -61,7 +60,6 @@ final class ViewContext {
   unowned(unsafe) var focus: View?
   /// Whether a page is being opened.
   var isTurning = false
-  /// Rectangles changed since the last frame.
   private(set) var damage: [Rect] = []
   /// Pixels by which the page is shifted down: two, for a moment, when a winning line is complete.
   let winBounce = Motion(0)

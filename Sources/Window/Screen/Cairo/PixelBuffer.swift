@@ -36,7 +36,7 @@ extension Bitmap {
     }
   }
 
-  /// Mixes `share` (0…1) of a bitmap of the same size into this one.
+  /// Mixes `share` (0…1) of another bitmap of the same size into this bitmap.
   func blend(_ other: Bitmap, share: Double) {
     let k = UInt32((share.clamped(to: 0...1) * 256).rounded())
     for y in 0..<height {

@@ -83,7 +83,7 @@ final class Typeface {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
 
-    /// The x offset of the caret after this number of UTF-8 bytes of a one-line text.
+    /// The x offset of the caret after the first `bytes` UTF-8 bytes of a one-line text.
     func caret(after bytes: Int) -> Double {
       guard line == nil else { return width }
       var place = AlinaPangoRectangle()
@@ -124,7 +124,7 @@ final class Typeface {
     pango_layout_set_font_description(layout, description)
     pango_font_description_free(description)
     if let attributes = pango_attr_list_new() {
-      // `lnum`: an old-style 0 looks like an o, a 1 like an I. `tnum`: digits of equal width.
+      // `lnum` avoids old-style digits (0 looks like o, 1 like I); `tnum` makes all digits equally wide.
       var features = "lnum=1,tnum=1"
       if style.isSmallCaps { features += ",smcp=1,c2sc=1" }
       pango_attr_list_insert(attributes, pango_attr_font_features_new(features))
@@ -159,7 +159,6 @@ final class Typeface {
 private func g_object_ref_layout(_ layout: OpaquePointer) { _ = g_object_ref(UnsafeMutableRawPointer(layout)) }
 
 extension Canvas {
-  /// Draws a laid-out text with its top left at `origin`.
   func draw(_ block: Typeface.Block, at origin: Point, _ color: Color) {
     guard let line = block.line else {
       setColor(color)

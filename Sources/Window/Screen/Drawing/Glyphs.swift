@@ -57,7 +57,7 @@ enum Glyphs {
 
   static let blackHead = Path.ellipse(Point(0, 0), 0.68, 0.46, angle: -0.42)
 
-  /// The head of a long note without a stem.
+  /// A note head without a stem, for a long note.
   static let openHead: Path = {
     var path = Path.ellipse(Point(0, 0), 0.86, 0.52)
     path.steps += Path.ellipse(Point(0, 0), 0.50, 0.30).scaled(1, -1).rotated(0.95).steps

@@ -93,7 +93,7 @@ struct InkStroke: Sendable, Hashable {
       + InkStroke.cap(at: line[0], from: right[0], to: left[0], into: right.reversed())
   }
 
-  /// Appends a round cap at the line's end `center`, from one edge of the line (`a`) to the other (`b`).
+  /// Appends a round cap around the line's end `center`, from edge point `a` to edge point `b`.
   private static func cap(at center: Point, from a: Point, to b: Point, into outline: [Point]) -> [Point] {
     let radius = (a - center).length
     guard radius > 0.3 else { return outline }

@@ -19,7 +19,6 @@ struct Picture {
     animator.move(transition, to: 1, seconds: Picture.turnTime, .sineInOut)
   }
 
-  /// Returns the changed rectangles.
   mutating func draw(_ scene: Scene, of context: ViewContext, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
@@ -65,7 +64,7 @@ struct Picture {
       canvas.saved {
         canvas.clip(area)
         canvas.translate(0, Double(sunk))
-        // The page is shifted down by `sunk` pixels, so also draw what is up to `sunk` pixels above the area.
+        // The page is shifted down by `sunk` pixels, so the `sunk` rows above the area move into the area: draw them, too.
         scene.render(canvas, in: sunk == 0 ? area : area.insetBy(0, -Double(sunk)))
       }
     }

@@ -25,7 +25,7 @@ package struct QRCode: Sendable, Hashable {
     let bytes = Array(text.utf8)
     guard let version = QRCode.versions.firstIndex(where: { bytes.count + 2 <= $0.0 }) else { return nil }
     let (room, correction, count) = QRCode.versions[version]
-    // Besides the text 4 bits for byte mode, 8 for the length and 4 for the terminator.
+    // Besides the text: 4 bits for byte mode, 8 for the length and 4 for the terminator.
     var data: [UInt8] = []
     var carried: UInt8 = 4
     for byte in [UInt8(bytes.count)] + bytes {

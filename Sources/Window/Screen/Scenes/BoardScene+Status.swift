@@ -43,7 +43,7 @@ extension ViewContext {
     }
   }
 
-  /// The name of the game, unless it is Classic, and the puzzle's goal. `nil`: hold a draw. 0: the win was missed, so no goal is shown.
+  /// The game's name, unless it is Classic, and the puzzle's goal. `moves`: `nil` if the goal is a draw, 0 after a missed win (no goal).
   private func goal(moves: Int?) -> String {
     let goal: String? =
       switch moves {

@@ -48,8 +48,7 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// The place of a notice: left of the board if there is room, in portrait in the first free band that is high enough. After the game the
-  /// result stays visible.
+  /// Left of the board if there is room; in portrait in the first free band that is high enough. The result of the game stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em

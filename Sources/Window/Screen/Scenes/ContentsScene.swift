@@ -1,7 +1,6 @@
 import Interface
 import TicTacToe
 
-/// The contents page: all pages with their keys.
 final class ContentsScene: PageScene {
   override var title: String { context.text(.menu) }
   override var columnWidth: Double { 26 }

@@ -6,7 +6,7 @@ final class GamesScene: PageScene {
   private let field: FieldRow
   private let empty: TextRow
   private let pieces: ContentsRow
-  /// The game whose actions are shown.
+  /// The game whose actions are shown; `isNaming`: the player edits the game's name.
   private var chosen: (path: String, isNaming: Bool)?
 
   override var title: String { context.text(.games) }

@@ -85,7 +85,7 @@ final class LetterScene: PageScene {
     relay()
   }
 
-  /// Stores the fields' line of text and name in the letter.
+  /// Stores the contents of the fields `words` and `name` in the letter.
   private func write() {
     guard let model = context.model.letter, model.other == nil, !model.path.isEmpty else { return }
     if name.text != context.settings.name { context.settings.name = name.text }

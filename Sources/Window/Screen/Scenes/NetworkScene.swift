@@ -1,7 +1,6 @@
 import Interface
 import TicTacToe
 
-/// The network page: choose a server, then find an opponent.
 final class NetworkScene: PageScene {
   private let address: FieldRow
   private let name: FieldRow

@@ -123,7 +123,7 @@ final class ReviewScene: Scene {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
-  /// The text before the first move: an empty board, or the value of the position from which the game begins.
+  /// The text before the first move, with the value of the position unless the board is empty.
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }
@@ -331,7 +331,6 @@ final class ScrubberView: View {
         MarkStrokes(marks[step - 1], seed: step), size: min(em * 1.5, spacing * 1.25),
         center: Point(at, y - em * 1.15), step <= ply ? theme.ink : theme.ghost)
       if mistakes[step - 1] {
-        // Annotators of games mark a mistake with a question mark.
         canvas.text(
           "?", TextStyle(em, italic: true), context.typeface, x: at, baseline: y + em * 1.15, alignment: .center,
           theme.accent)

@@ -14,7 +14,7 @@ struct ReviewStep {
 
   var isMistake: Bool { move.values.map { $0.after < $0.before } ?? false }
 
-  /// Whether several moves were possible, of which only this move kept the value.
+  /// Whether several moves were possible and only this move kept the value.
   var isOnlyMove: Bool { move.values?.isOnlyMove ?? false }
 
   init(_ move: VariantMove) {

@@ -82,7 +82,6 @@ final class SettingsScene: PageScene {
 }
 
 extension ViewContext {
-  /// The score rules to choose from, each with a title.
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
     let (chosen, own) = (settings.scoreRules, settings.ownMusic)

@@ -1,6 +1,5 @@
 import Interface
 
-/// The chat of a match: lines, a field, and buttons.
 final class Talk {
   let field: FieldRow
   private let words: WordsRow

@@ -1,8 +1,7 @@
 import Interface
 import TicTacToe
 
-/// A form to make or enter a tournament, then the tournament's link, table and result. On a wide screen the organiser's page is meant for a
-/// projector.
+/// A form to make or enter a tournament, then its link, table and result. On a wide screen the organiser's page suits a projector.
 final class TournamentScene: PageScene {
   private let name: FieldRow
   private let code: FieldRow
@@ -26,7 +25,7 @@ final class TournamentScene: PageScene {
   private var chosen: (number: Int, words: WordsRow)?
   private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
 
-  /// The default clock of the game is added as the first.
+  /// Offered in addition to the game's default clock, which comes first.
   private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
   /// Minutes until the start; 0 leaves the start to the organiser.
   private static let starts = [0, 5, 10, 15, 30, 60, 120]
@@ -164,7 +163,6 @@ final class TournamentScene: PageScene {
     return rows
   }
 
-  /// Shows or hides the button that removes or readmits a player.
   private func choose(_ row: TournamentModel.Row) {
     let isChosen = chosen?.number == row.number
     let word: (Phrase, Intent) =
@@ -180,7 +178,6 @@ final class TournamentScene: PageScene {
 
   // MARK: Layout
 
-  /// Whether the column `side` is beside the table: for the organiser on a wide screen.
   private var isWide: Bool {
     let m = context.metrics
     return model?.isOrganiser == true && m.isLandscape && m.bounds.width >= 60 * em
@@ -292,7 +289,6 @@ final class TournamentScene: PageScene {
   }
 }
 
-/// The table of a tournament beside the board.
 final class TableRows {
   private let context: ViewContext
   private let time: TextRow

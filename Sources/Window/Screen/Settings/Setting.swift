@@ -1,6 +1,5 @@
 /// A value that the settings file can hold as text.
 package protocol SettingValue: Equatable, Sendable {
-  /// The value as the file spells it.
   var settingText: String { get }
   /// `nil` if the text is invalid.
   init?(settingText: String)

@@ -43,7 +43,6 @@ package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
 extension Language: SettingValue {}
 extension Variant: SettingValue {}
 
-/// The player's settings, as stored in the settings file.
 package final class Settings {
   package let store: SettingsStore
 
@@ -83,15 +82,13 @@ package final class Settings {
   @Setting package var device: String
   /// The name or path of the score rules.
   @Setting package var scoreRules: String
-  /// The code (`OwnMusic.word`) of the player's own music; empty before the player has edited any.
+  /// The code (`OwnMusic.word`) of the player's own music; empty before the player has edited any music.
   @Setting package var ownMusic: String
   @Setting package var fullScreen: Bool
-  /// The player's name on the network.
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// In games played by links, the web page of the last opened link: the player's links lead to the same page. Empty until a link was
-  /// opened.
+  /// The web page of the last opened link of a game played by links; the player's own links lead to the same page. Empty at first.
   @Setting package var letterPage: String
   /// `none`, or seconds for the game, `+`, seconds added for each move; `60+2` stands for the game's default clock.
   @Setting package var networkClock: String

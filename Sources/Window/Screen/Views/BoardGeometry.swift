@@ -1,6 +1,5 @@
 import TicTacToe
 
-/// The positions of a board's cells in a square.
 struct BoardGeometry: Hashable {
   let variant: Variant
   let square: Rect

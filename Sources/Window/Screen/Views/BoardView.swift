@@ -19,7 +19,7 @@ final class BoardView: View {
   private var map = Rect.zero
   /// Whether the cells are too small for a finger, so that the board to play in is enlarged.
   private(set) var comesNear = false
-  /// For each of the nine boards, 0 in its normal place to 1 enlarged to the rectangle `near`.
+  /// How far each of the nine boards is enlarged: 0 in the normal place, 1 in the rectangle `near`.
   private lazy var zoom = Square.all.map { _ in motion(0) }
   /// How far the whole board has become the minimap, 0…1.
   private lazy var minimapAmount = motion(0)
@@ -70,8 +70,7 @@ final class BoardView: View {
     near = Rect(frame.maxX - side, frame.maxY - side, side, side)
     whole = near
     if comesNear {
-      // An oblong frame has room for the minimap beside the board. A square frame gets a smaller enlarged board, with the minimap in the
-      // free corner.
+      // An oblong frame has room for the minimap beside the board; in a square frame the board shrinks and frees a corner for the map.
       let spare = max(frame.width, frame.height) - side
       let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
       if spare <= side * 0.2 {
@@ -209,7 +208,6 @@ final class BoardView: View {
   var hint: Cell? {
     didSet { if hint != oldValue { setNeedsDisplay() } }
   }
-  /// Whether every free cell shows its evaluation.
   var showsAnalysis = false {
     didSet { if showsAnalysis != oldValue { setNeedsDisplay() } }
   }
@@ -361,7 +359,6 @@ final class BoardView: View {
     case .right, .character("l"): column += 1
     default: return false
     }
-    // Arrows wrap around at the edges.
     let side = variant.side
     let cell = variant.cell(row: (row + side) % side, column: (column + side) % side)
     focus(cell)

@@ -108,7 +108,6 @@ final class CellView: View {
       ]))
   }
 
-  /// Whether the cell shows a ghost of the mark that would be played there.
   var showsGhost: Bool { isOpen && (isHovered || showsFocus) }
 
   private func refreshGhost() {

@@ -1,11 +1,11 @@
 import Interface
 import TicTacToe
 
-/// Wins solid, draws hatched, losses open: distinguishable without colour.
+/// A bar: wins solid, draws hatched, losses open, distinguishable without colour.
 final class TallyRow: PageRow {
   let name: String
   let tally: Tally
-  /// The games of the longest row, which sets the scale of all bars.
+  /// The number of games in the longest row, which sets the scale of all bars.
   let most: Int
 
   init(context: ViewContext, name: String, tally: Tally, most: Int) {

@@ -1,6 +1,5 @@
 import Interface
 
-/// A text field of one line.
 final class FieldRow: PageRow {
   let caption: String
   /// The text before and after the caret. Two strings, because a combining mark after the caret joins the letter before the caret.

@@ -20,7 +20,6 @@ final class MiniBoard: View {
     context.drawCoordinates(in: frame, of: board.variant, canvas)
   }
 
-  /// A cell that can only be read.
   private final class ReadCell: View {
     private let cell: Cell
 
@@ -36,7 +35,7 @@ final class MiniBoard: View {
 }
 
 extension Variant {
-  /// Relative to the cell's width; greater in Ultimate, whose cells are a third as wide.
+  /// The radius of the dot of the last move, relative to the cell's width; Ultimate's cells are a third as wide.
   var dotRadius: Double { isOneBoard ? 0.018 : 0.045 }
 }
 
@@ -98,7 +97,7 @@ extension Canvas {
       fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
     }
     guard let boards = board.boards else {
-      // Small boards have no stroke: all other marks are pale, which shows the winning line.
+      // Small boards get no line through the winning marks: all other marks are pale.
       guard side >= 90 else { return }
       for cells in board.lines.map({ Array($0) }) {
         strike([cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center })

@@ -9,7 +9,7 @@ class PageRow: View {
 
   func height(_ width: Double) -> Double { 0 }
 
-  /// Places the row's top left at a position; returns the row's height.
+  /// Returns the row's height.
   func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, max(isClickable ? context.metrics.target : 0, height(width)))
     return frame.height
@@ -128,7 +128,6 @@ final class ScrollView: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    // A short mark at the edge shows the scroll position.
     let limit = contentHeight - frame.height
     guard limit > 1 else { return }
     let length = max(em * 2, frame.height * frame.height / contentHeight)

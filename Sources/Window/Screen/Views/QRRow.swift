@@ -11,7 +11,7 @@ final class QRRow: PageRow {
 
   private var modules: Int { code.size + 2 * QRCode.quietZone }
 
-  /// In whole pixels, so that the edges of the modules (the squares of the code) are sharp.
+  /// The width of a module (a square of the code) in whole pixels, so that the edges are sharp.
   private func module(_ width: Double) -> Double {
     max(2, (min(width, side * em) / Double(modules)).rounded(.down))
   }

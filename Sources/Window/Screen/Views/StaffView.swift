@@ -40,7 +40,6 @@ final class StaffView: View {
 
   /// The bars to show and the current time of their sound, for a replay or for the game on the board.
   var source: () -> (bars: [Bar], now: Tick)
-  /// Returns the scale of the bars.
   var key: () -> Scale
 
   override init(context: ViewContext) {
@@ -184,7 +183,7 @@ final class StaffView: View {
     }
   }
 
-  /// −7 or −14 to write notes far above the staff lower, 7 to write notes far below the staff higher, else 0.
+  /// Staff steps: −7 or −14 writes notes far above the staff lower, 7 writes notes far below the staff higher, else 0.
   private func shift(_ pitches: [Pitch]) -> Int {
     let bottomStep = StaffView.bottomStep
     let steps = pitches.map { spell($0).step }
@@ -269,7 +268,7 @@ final class StaffView: View {
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
       // The flower of an awakening (a win can no longer be prevented). The next bar repeats a cut pair, with the flower.
       if column.pair.isAwakening, !column.isCut {
-        // Below the lower staff and its lowest note, or between the staves if the pair has bass notes.
+        // The flower is below the lower staff and the pair's note, or between the staves if the pair has bass notes.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
@@ -282,7 +281,6 @@ final class StaffView: View {
     drawFrame(of: measure, origin: origin, canvas)
   }
 
-  /// Draws the barline, the mover's mark and the octave signs.
   private func drawFrame(of measure: Measure, origin: Double, _ canvas: Canvas) {
     let now = source().now
     let left = origin + measure.x * space

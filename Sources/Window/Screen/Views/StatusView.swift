@@ -167,7 +167,7 @@ final class PlayersView: View {
   private var lines: [String] = []
   private var times: [String] = []
   private var isLow = [false, false]
-  /// The index of the player to move.
+  /// The index of the player to move: 0 for X, 1 for O.
   private var active: Int?
   var isRight = false
 

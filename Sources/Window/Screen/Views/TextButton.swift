@@ -1,6 +1,5 @@
 import Interface
 
-/// A pressable word in small capitals.
 final class TextButton: PressableRow {
   var title: String {
     didSet { if title != oldValue { setNeedsDisplay() } }

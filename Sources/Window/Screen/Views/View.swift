@@ -30,7 +30,6 @@ class View {
     }
   }
 
-  /// The size of running text, in device pixels.
   final var em: Double { context.metrics.em }
   final var theme: Theme { context.theme }
 
@@ -83,10 +82,8 @@ class View {
   func drawStatic(_ canvas: Canvas) {}
   /// Draws the part that may change in any frame.
   func draw(_ canvas: Canvas) {}
-  /// Called when the page's measures change.
   func layout() { for child in children { child.layout() } }
 
-  /// Called when an animated number of the view changed.
   func moved() { setNeedsDisplay() }
 
   final func setNeedsDisplay() { context.damage(inkBounds) }
@@ -161,7 +158,6 @@ class View {
     for child in children { child.visit(body) }
   }
 
-  /// The focusable controls in reading order.
   final var focusOrder: [View] {
     var result: [View] = []
     visit { if $0.isClickable { result.append($0) } }
@@ -183,7 +179,6 @@ struct NoticePlace {
   mutating func mayCover(from top: Double, to bottom: Double) { if top < bottom { free.append(top...bottom) } }
 }
 
-/// A page of the game.
 class Scene: View {
   /// The view that gets the focus when the page opens, or after the focused view was removed.
   var initialFocus: View? { focusOrder.first }
@@ -193,7 +188,7 @@ class Scene: View {
   func modelChanged(from old: BoardModel) {}
   /// Called when only the time of the sound changed in the model.
   func soundMoved() {}
-  /// The next frame that the page needs for a change other than an animation, in seconds of the platform's clock.
+  /// The time of the next frame that the page needs for a change other than an animation, in seconds of the platform's clock.
   func nextChange(after now: Double) -> Double { .infinity }
   func focusMoved(to view: View) {}
   /// Called when the pointer entered another view of the page, or left the page.

@@ -19,7 +19,6 @@ final class Canvas {
     Commands.add(.shadow, rect.x, rect.y, rect.width, rect.height, radius, strength)
   }
 
-  /// Clips to a rectangle, widened to whole pixels.
   func clip(_ rect: Rect) {
     let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
     Commands.add(.clip, left, top, max(0, rect.maxX.rounded(.up) - left), max(0, rect.maxY.rounded(.up) - top))

@@ -1,4 +1,4 @@
-/// A drawing command: its number, followed by its arguments. `Assets/web/drawing.js` decodes commands with the same numbers.
+/// The number of a drawing command, written before the command's arguments. `Assets/web/drawing.js` uses the same numbers.
 enum Operation: UInt32 {
   case target, save, restore, clip, translate, color
   case rectangle, begin, move, line, curve, close, fill, stroke

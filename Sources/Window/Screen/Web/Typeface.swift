@@ -17,7 +17,7 @@ final class Typeface {
       id = text.withUTF8 {
         textMake($0.baseAddress, Int32($0.count), style.size, flags, style.tracking * style.size)
       }
-      // Letter spacing is only between letters.
+      // Letter spacing is only between letters, not after the last letter.
       width = textWidth(id) - (text.isEmpty ? 0 : style.tracking * style.size)
     }
 
@@ -42,7 +42,7 @@ final class Typeface {
       baseline = style.size * Typeface.ascent
     }
 
-    /// The x offset of the caret after this number of UTF-8 bytes of a one-line text.
+    /// The x offset of the caret after the first `bytes` UTF-8 bytes of a one-line text.
     func caret(after bytes: Int) -> Double {
       bytes >= text.utf8.count ? width : Run(String(decoding: text.utf8.prefix(bytes), as: UTF8.self), style).width
     }
@@ -138,7 +138,6 @@ final class Typeface {
 }
 
 extension Canvas {
-  /// Draws a laid-out text with its top left at `origin`.
   func draw(_ block: Typeface.Block, at origin: Point, _ color: Color) {
     Typeface.draw(block, at: origin, color, on: self)
   }
