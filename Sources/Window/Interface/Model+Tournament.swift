@@ -67,7 +67,7 @@ package struct TournamentModel: Sendable, Hashable {
 package enum TournamentIntent: Sendable, Hashable {
   /// Empty values stand for the contents of the page's fields. `startsIn`: minutes until the start, or 0 if the organiser starts.
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false, startsIn: Int = 0)
-  /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
+  /// Follow the tournament of a link; the link's path is `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)
   /// Enter a tournament as a player; an empty code stands for the shown tournament.
   case enter(code: String)
