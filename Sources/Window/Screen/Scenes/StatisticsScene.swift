@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The player's results in one game, by opponent, side and first cell, and in time order.
+/// The player's results in one variant, by opponent, side and first cell, and in time order.
 final class StatisticsScene: PageScene {
   override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }

@@ -109,7 +109,7 @@ final class FieldRow: PageRow {
     case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
     case .home: left(before.count)
     case .end: right(after.count)
-    // One controller button cycles the letter before the caret, the other adds a letter.
+    // On a controller X cycles the letter before the caret, and Y adds a letter.
     case .controllerX:
       removeSelection()
       let at = before.last.flatMap { FieldRow.wheel.firstIndex(of: Character($0.uppercased())) }
