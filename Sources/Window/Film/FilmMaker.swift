@@ -14,7 +14,6 @@ package struct FilmMaker {
   private let rendition: Rendition
   private let names: (x: String, o: String)
 
-  /// ffmpeg is not installed.
   package struct NoFFmpeg: Error, CustomStringConvertible {
     package let description = "a film needs ffmpeg, which is not installed"
   }
@@ -22,19 +21,13 @@ package struct FilmMaker {
   /// Frames a second.
   private static let rate = 30
 
-  /// Prepares a film of a record with its music and the players' names; `write` makes the film.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
     (self.record, self.rendition, self.names) = (record, rendition, names)
   }
 
-  /// Writes the film as an MP4 file.
-  ///
-  /// - Parameters:
-  ///   - path: The file, replaced atomically.
-  ///   - width, height: The size in pixels, even numbers of 320…3840.
-  ///   - engine: The engine, whose patch and piano are set already.
-  ///   - progress: Called with the finished seconds and the length of the film; an error that it throws ends the work.
-  /// - Throws: `NoFFmpeg`, or `ScoreFileError` if ffmpeg fails or a file cannot be written.
+  /// Writes an MP4 file. `width` and `height` are even numbers of 320…3840 pixels; `engine` has its patch and piano already.
+  /// `done` and `all` are seconds of the film; an error that `progress` throws ends the work.
+  /// Throws: `NoFFmpeg`, or `ScoreFileError` if ffmpeg fails or a file cannot be written.
   package func write(
     to path: String, width: Int, height: Int, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void
@@ -89,7 +82,7 @@ package struct FilmMaker {
       + ["-b:a", "192k", "-movflags", "+faststart", "-shortest", "-f", "mp4", path]
   }
 
-  /// Draws each frame and writes it to ffmpeg's pipe. Returns early if ffmpeg has ended; the caller reports the reason.
+  /// Returns early if ffmpeg has ended; the caller reports the reason.
   private func shoot(
     _ width: Int, _ height: Int, into pipe: Int32, progress: (_ done: Double, _ all: Double) throws -> Void
   ) throws {

@@ -5,19 +5,17 @@ import ScoreModel
 import Synth
 import Synchronization
 
-/// The sound device: SDL2_mixer opens it and pulls samples from the engine; without a device a clock (`NullClock`) pulls samples instead.
-///
-/// Confined to the thread that created it. From `start` to `stop` exactly one thread at a time pulls the engine.
+/// The sound device, opened by SDL2_mixer, which pulls samples from the engine. Without a device `NullClock` pulls the samples.
+/// Confined to the thread that created it. From `start` to `stop` exactly one thread at a time renders with the engine.
 package final class AudioDevice {
-  /// The requested device and its parameters.
   package struct Options: Sendable {
     /// Frames per block, 64–8192; 1,024 by default, since a loaded machine with two cores has glitches at 512.
     package var bufferFrames = 1_024
     /// The device's name; `nil` for the system's default, which also replaces a missing device.
     package var name: String?
-    /// Whether to open no device and let a clock pull the samples.
+    /// Whether to open no device and let `NullClock` pull the samples.
     package var isOff = false
-    /// Whether to log the time of every callback, for `callbackLog`.
+    /// Whether to fill `callbackLog`.
     package var isLogging = false
     /// Whether `allow` limits how far the device renders; for scripts on SDL's disk driver, which writes a file and has no clock.
     package var isGated = false
@@ -25,18 +23,16 @@ package final class AudioDevice {
     package init() {}
   }
 
-  /// The state of the device.
   package enum State: Sendable, Hashable {
     case playing(driver: String)
     /// Sound is off on purpose.
     case off
-    /// No device could be opened; SDL gave this reason.
+    /// No device could be opened.
     case none(reason: String)
-    /// The playing device was removed.
+    /// The playing device was removed, and no other device could be opened.
     case lost
   }
 
-  /// The current state; changed by `start`, `use` and `poll`, and when a device is added.
   package private(set) var state = State.off
 
   private let engine: Engine
@@ -55,7 +51,6 @@ package final class AudioDevice {
   /// Seconds between attempts to reopen a device.
   private static let retryInterval = 4.0
 
-  /// Prepares to play an engine; silent until `start`.
   package init(engine: Engine, options: Options) {
     self.engine = engine
     self.options = options
@@ -80,15 +75,14 @@ package final class AudioDevice {
     nextTry = MonotonicClock.seconds + AudioDevice.retryInterval
   }
 
-  /// Closes the device; posted events that have not sounded stay in the engine.
+  /// Posted events that have not sounded stay in the engine.
   package func stop() {
     control.allowedFrames.store(.max, ordering: .releasing)
     close()
     stopClock()
   }
 
-  /// Replaces a removed device, and tries every four seconds to open a missing device; call it about once a second. Returns whether the
-  /// player must be told of the new state.
+  /// Reopens a removed or missing device; call it about once a second. Returns whether the player must be told of the new state.
   package func poll(now: Double) -> Bool {
     guard wantsDevice else { return false }
     if isRemoved && isOpen {
@@ -106,7 +100,7 @@ package final class AudioDevice {
     return isOpen
   }
 
-  /// Switches to another device; `nil` is the system's default.
+  /// `nil` is the system's default device.
   package func use(device name: String?) {
     guard name != options.name else { return }
     options.name = name
@@ -123,12 +117,12 @@ package final class AudioDevice {
   /// Whether a device was removed or is missing, so that `poll` has work.
   package var needsPolling: Bool { wantsDevice && (!isOpen || isRemoved) }
 
-  /// The names of the output devices from SDL; empty before `start` or without devices.
+  /// The names of the output devices; empty before `start`.
   package static var names: [String] {
     (0..<max(0, SDL_GetNumAudioDevices(0))).compactMap { SDL_GetAudioDeviceName($0, 0).map { String(cString: $0) } }
   }
 
-  /// The names of all output devices; call it before a device is opened.
+  /// The names of the output devices before `start`, when SDL's sound is not running yet.
   package static var allNames: [String] {
     let quiet = SilencedErrors()
     defer { quiet.end() }
@@ -137,11 +131,8 @@ package final class AudioDevice {
     return names
   }
 
-  /// Records that SDL reported a removed output device; `poll` handles it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// Handles an added device. If no device is open, the next `poll` tries to open one at once. If the chosen device was added and the
-  /// default device is open in its place, switches to the chosen device.
   func deviceAdded() {
     if !isOpen { nextTry = 0 }
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }
@@ -154,8 +145,7 @@ package final class AudioDevice {
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Sets whether the player cannot hear the output, because the window is hidden and its sound is off. After `HookState.restAfter` unheard
-  /// frames the engine only counts the frames and computes no samples.
+  /// After `HookState.restAfter` unheard frames the engine only counts frames and computes no samples.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
   /// The number of callbacks so far, and the nanoseconds spent in all of them and in the slowest.
@@ -166,7 +156,7 @@ package final class AudioDevice {
     )
   }
 
-  /// The last callbacks, oldest first, with start time (monotonic nanoseconds) and first frame. Call it after `stop`.
+  /// The last callbacks, oldest first; `nanoseconds` is the monotonic start time. Call it after `stop`.
   package var callbackLog: [(nanoseconds: Int64, frame: Int64)] {
     guard let log = control.log else { return [] }
     let calls = Int(control.calls.load(ordering: .acquiring))
@@ -198,8 +188,7 @@ package final class AudioDevice {
   }
 
   private func open(name: String?) -> Bool {
-    // Request 32-bit floats; SDL may then grant the device's own format, if `SampleFormat` has it. If this fails, request 16-bit integers,
-    // which SDL converts to the device's format. The rate must be 48 kHz.
+    // Request 32-bit floats, or the device's own format if `SampleFormat` has it; else 16-bit integers, which SDL converts for the device.
     for (format, changes) in [(AUDIO_F32LSB, SDL_AUDIO_ALLOW_FORMAT_CHANGE), (AUDIO_S16LSB, 0)] {
       let opened = Mix_OpenAudioDevice(48_000, UInt16(format), 2, Int32(options.bufferFrames), name, Int32(changes))
       guard opened == 0 else { continue }
@@ -247,7 +236,6 @@ package final class AudioDevice {
 }
 
 extension SampleFormat {
-  /// Converts SDL's number of a format; `nil` for a format that the hook cannot write.
   init?(sdl format: Int32) {
     switch format {
     case AUDIO_F32LSB: self = .float32
@@ -257,5 +245,4 @@ extension SampleFormat {
   }
 }
 
-/// SDL's last error message.
 var sdlError: String { String(cString: SDL_GetError()) }

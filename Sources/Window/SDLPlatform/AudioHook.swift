@@ -3,33 +3,30 @@ import ScoreModel
 import Synth
 import Synchronization
 
-/// The sample formats that the hook can write.
 enum SampleFormat {
   case float32
   case signed16
 }
 
-/// The state of the audio callback: memory allocated before the device starts and freed after it is closed.
+/// The memory of the audio callback, allocated before the device starts: the callback may not allocate.
 struct HookState {
   let engine: Unmanaged<Engine>
   let control: Unmanaged<AudioControl>
   let format: SampleFormat
-  /// Memory for `scratchFrames` frames of interleaved stereo. For a device with 16-bit integers the samples are first rendered here.
+  /// Memory for `scratchFrames` frames of stereo, in which the samples for a 16-bit device are rendered first.
   let scratch: UnsafeMutablePointer<Float>
   static let scratchFrames = 1_024
   var dither = Dither()
-  /// Whether the output is discarded, because a clock pulls it instead of a device.
+  /// Whether `NullClock` pulls the output and discards it.
   var isDeaf = false
-  /// The number of frames since the output was last heard (see `isDeaf` here and `AudioControl.isUnheard`), at most `restAfter`.
+  /// Frames since the output was last heard, at most `restAfter`.
   var unheard = 0
-  /// The number of unheard frames after which the engine computes no more samples: 15 s. By then the longest note has died away. An earlier
-  /// stop would only interrupt a note, and the note would go on when the output is heard again.
+  /// Unheard frames after which the engine computes no more samples: 15 s, by which the longest note has died away.
   static let restAfter = 15 * 48_000
 }
 
-/// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor would trap on the audio thread.
-///
-/// Real-time safe, unless the device is gated (`AudioDevice.Options.isGated`): the hook then waits for `AudioDevice.allow`.
+/// SDL2_mixer's music hook: a file-scope function, because a closure formed on the main actor would trap on the audio thread.
+/// Real-time safe, except that a gated device waits (`AudioDevice.Options.isGated`).
 nonisolated func alinaAudioHook(user: UnsafeMutableRawPointer?, stream: UnsafeMutablePointer<UInt8>?, length: Int32) {
   guard let user, let stream, length > 0 else { return }
   let state = user.assumingMemoryBound(to: HookState.self)
@@ -78,7 +75,6 @@ private func fill(_ state: UnsafeMutablePointer<HookState>, _ out: UnsafeMutable
   }
 }
 
-/// Logs the time at which the device requests a block, and the block's first frame.
 private func note(callbackOf engine: Engine, in control: AudioControl) {
   guard let log = control.log else { return }
   let entry = Int(control.calls.load(ordering: .relaxed)) % AudioControl.logCapacity

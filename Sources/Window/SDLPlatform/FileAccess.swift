@@ -3,12 +3,11 @@ import Glibc
 import Processes
 import Synchronization
 
-/// Files and folders for the platform services: reads whole files, writes atomically, finds the XDG folders.
 enum FileAccess {
-  /// The largest file that is read, 64 MiB: a file that the player drops on the window must not exhaust the memory.
+  /// 64 MiB: a huge file that the player drops on the window must not exhaust the memory.
   static let largestRead = 64 << 20
 
-  /// A file's bytes; `nil` if the file is no regular file, cannot be read, or is larger than `largestRead`.
+  /// `nil` if the file cannot be read, is larger than `largestRead`, or is not a regular file.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }
@@ -54,7 +53,7 @@ enum FileAccess {
     return names
   }
 
-  /// Creates a folder and its parents; `false` on failure.
+  /// Creates a folder and its parents; `true` also if the folder exists.
   @discardableResult
   static func makeFolder(_ path: String) -> Bool {
     if mkdir(path, 0o755) == 0 || errno == EEXIST { return true }
@@ -62,8 +61,7 @@ enum FileAccess {
     return makeFolder(String(path[..<slash])) && (mkdir(path, 0o755) == 0 || errno == EEXIST)
   }
 
-  /// The folder `alina` in the folder that an XDG variable names; if the variable is unset or relative, in `fallback` below the home
-  /// folder. Empty without a home folder, because a folder shared with other users would expose the player's tokens.
+  /// Creates the folder `alina` in `xdgBase`. Empty without a home folder: in a shared folder others could read the player's tokens.
   static func xdgFolder(_ variable: String, fallback: String) -> String {
     guard let folder = xdgBase(variable, fallback: fallback).map({ "\($0)/alina" }) else { return "" }
     makeFolder(folder)
@@ -76,12 +74,11 @@ enum FileAccess {
     return absolute(environment(variable)) ?? absolute(home).map { "\($0)/\(fallback)" }
   }
 
-  /// The home folder from the environment, else from the user's account.
   static var home: String? {
     environment("HOME") ?? getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 
-  /// The value of an environment variable; `nil` if unset or empty.
+  /// `nil` if the variable is unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
@@ -99,16 +96,14 @@ extension WriteFault {
   }
 }
 
-/// The locks that a window holds on files. Every write replaces a file, so a lock on the file itself would be lost. Therefore each folder
-/// has one lock file, of which one byte, chosen by a hash of a file's name, stands for that file. One descriptor holds all locks of a
-/// folder.
+/// The locks that a window holds on files. Every write replaces a file, so a lock on the file itself would be lost. Therefore one byte of
+/// the folder's file `.lock`, chosen by a hash of the file's name, stands for the file.
 final class LockFiles: Sendable {
   private let descriptors = Mutex<[String: Int32]>([:])
 
   deinit { for descriptor in descriptors.withLock({ $0.values }) { close(descriptor) } }
 
-  /// Locks a path until `release` or the end of the process; `false` if another window holds the lock. Always succeeds where locks are
-  /// impossible: on a file system without locks, or if the folder is not writable.
+  /// Locks a path until `release` or the end of the process; `false` if another window holds the lock. `true` where locking is impossible.
   func take(_ path: String) -> Bool { set(F_WRLCK, path) }
 
   func release(_ path: String) { _ = set(F_UNLCK, path) }
@@ -124,7 +119,6 @@ final class LockFiles: Sendable {
     return fcntl(descriptor, setOwnLock, &range) == 0 || errno != EAGAIN && errno != EACCES
   }
 
-  /// The descriptor of a folder's lock file; `nil` if the folder is not writable.
   private func descriptor(of folder: String) -> Int32? {
     descriptors.withLock { descriptors in
       if let known = descriptors[folder] { return known }

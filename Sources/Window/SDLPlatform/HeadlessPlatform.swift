@@ -6,7 +6,6 @@ import Synchronization
 package final class VirtualClock: Sendable {
   private let frames = Atomic<Int64>(0)
 
-  /// Makes a clock that stands at frame 0.
   package init() {}
 
   package var tick: Tick { Tick(rawValue: frames.load(ordering: .acquiring)) }
@@ -16,11 +15,10 @@ package final class VirtualClock: Sendable {
   package func advance(frames count: Int) { frames.wrappingAdd(Int64(count), ordering: .acquiringAndReleasing) }
 }
 
-/// Runs a game without a window, a sound device or waiting: the counterpart of `SDLPlatform` for pictures, scripts and tests.
+/// Runs a game without a window, a sound device or waiting, for pictures, scripts and tests.
 package final class HeadlessPlatform {
-  /// The clock that `run` advances.
   package let clock = VirtualClock()
-  /// Services without a window; background work runs synchronously, so that runs are reproducible.
+  /// Background work runs synchronously, so that runs are reproducible.
   package let services: PlatformServices
   private let buffer: PixelBuffer
   private let pull: (_ frames: Int) -> Void
@@ -28,7 +26,7 @@ package final class HeadlessPlatform {
   /// Audio frames between two updates: 1/60 s at 48 kHz.
   package static let step = 800
 
-  /// A virtual window of `width` × `height` pixels. At each step `run` calls `pull` with the number of audio frames to render.
+  /// At each step `run` calls `pull` to render audio frames.
   package init(width: Int, height: Int, pull: @escaping (_ frames: Int) -> Void) {
     buffer = PixelBuffer(width: width, height: height)
     let clock = clock
@@ -38,7 +36,6 @@ package final class HeadlessPlatform {
     self.pull = pull
   }
 
-  /// Runs the game in steps of 1/60 s until it wants to quit; draws a frame in each step in which `wantsPicture` returns `true`.
   package func run(_ game: some PlatformGame, wantsPicture: () -> Bool) {
     var isNew = true
     while true {

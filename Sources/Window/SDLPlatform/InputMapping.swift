@@ -3,16 +3,15 @@ import Screen
 
 /// Converts SDL events to the game's input events.
 struct InputMapping {
-  /// Bitmap pixels per window unit (the unit of SDL's mouse positions), computed from the renderer's output size.
+  /// Bitmap pixels per window unit, the unit of SDL's mouse positions.
   var scale = 1.0
-  /// The bitmap's size in pixels, by which SDL's touch coordinates (0…1) are multiplied.
+  /// The bitmap's size in pixels; SDL's touch coordinates are fractions of it, 0…1.
   var pixelSize = (width: 1, height: 1)
   /// The finger that came down first. Until this finger is lifted, each other finger sends only `alsoDown`.
   private var finger: SDL_FingerID?
   /// The last direction of each stick axis (−1, 0 or 1), so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]
 
-  /// The game's inputs for an event, in order; empty for irrelevant events.
   mutating func inputs(for event: SDL_Event) -> [InputEvent] {
     switch SDL_EventType(event.type) {
     case SDL_MOUSEMOTION:
@@ -123,7 +122,6 @@ struct InputMapping {
 }
 
 extension KeyModifiers {
-  /// The modifiers of a key event.
   init(sdl mod: UInt16) {
     self = []
     if mod & UInt16(KMOD_SHIFT.rawValue) != 0 { insert(.shift) }
@@ -133,7 +131,6 @@ extension KeyModifiers {
 }
 
 extension Key {
-  /// The key of a key press; `nil` for unused keys.
   init?(sdl keysym: SDL_Keysym, shifted: Bool) {
     let named: [UInt32: Key] = [
       SDLK_UP.rawValue: .up, SDLK_DOWN.rawValue: .down, SDLK_LEFT.rawValue: .left, SDLK_RIGHT.rawValue: .right,

@@ -1,6 +1,5 @@
 import Glibc
 
-/// The machine's monotonic clock.
 package enum MonotonicClock {
   /// Nanoseconds since an arbitrary time; needs no system call, because glibc reads them from the kernel's vDSO.
   package static var nanoseconds: UInt64 {
@@ -9,6 +8,5 @@ package enum MonotonicClock {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Seconds since an arbitrary time.
   package static var seconds: Double { Double(nanoseconds) / 1e9 }
 }

@@ -3,7 +3,6 @@ import Synchronization
 
 /// Replaces a missing device: a thread pulls blocks of samples in real time and discards them, so that time advances for the score.
 final class NullClock {
-  /// The state that the thread shares with the `NullClock`.
   fileprivate final class Shared: @unchecked Sendable {
     let stops = Atomic<Bool>(false)
     let nanoseconds: UInt64
@@ -25,7 +24,6 @@ final class NullClock {
   private var thread = pthread_t()
   private var isRunning = false
 
-  /// Starts a thread that pulls blocks of `frames` frames at 48 kHz through a hook.
   init(_ hook: UnsafeMutablePointer<HookState>, frames: Int) {
     shared = Shared(hook, frames: frames)
     let argument = Unmanaged.passRetained(shared)
@@ -33,7 +31,6 @@ final class NullClock {
     if !isRunning { argument.release() }
   }
 
-  /// Ends the thread after its last block, and waits for it.
   func stop() {
     guard isRunning else { return }
     isRunning = false
@@ -44,7 +41,7 @@ final class NullClock {
   deinit { stop() }
 }
 
-/// The body of the thread. A file-scope function, because a closure formed on the main actor would trap on this thread.
+/// A file-scope function, because a closure formed on the main actor would trap on this thread.
 nonisolated private func nullClockBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let argument else { return nil }
   let shared = Unmanaged<NullClock.Shared>.fromOpaque(argument).takeRetainedValue()

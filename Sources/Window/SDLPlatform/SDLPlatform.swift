@@ -1,20 +1,15 @@
 import CSDL2
 import Screen
 
-/// The real window: shows the game's bitmap, delivers its input, and calls the game only when an input, a frame or an update is due.
-///
-/// Confined to the main thread.
+/// The real window. It calls the game only when an input, a frame or an update is due. Confined to the main thread.
 package final class SDLPlatform {
-  /// The reason why no window could be opened.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// The geometry and clock of a window.
   package struct Options: Sendable {
-    /// The width in window units, reduced to fit the display.
+    /// Width and height in window units, both reduced to fit the display.
     package var width = 1_280
-    /// The height in window units, reduced to fit the display.
     package var height = 720
     /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; ignored if no display would show the title bar.
     package var place = ""
@@ -24,15 +19,12 @@ package final class SDLPlatform {
     package init() {}
   }
 
-  /// The services of the window and the machine.
   package let services: PlatformServices
   /// Bitmap pixels per point, the unit of the sizes of text and controls; above 1 on displays of high density.
   package private(set) var scale = 1.0
-  /// Called once after the first frame is shown, for work that can wait until then.
+  /// Work that can wait until the first frame is shown.
   package var afterFirstFrame: (() -> Void)?
-  /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
-  /// Called at each pass of the event loop, before the game's update; `now` is the time of the pass in seconds.
   package var beforeUpdate: ((_ now: Double) -> Void)?
 
   private let window: OpaquePointer
@@ -53,20 +45,17 @@ package final class SDLPlatform {
     SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
     // Receive a touch only as a touch, not also as a mouse click.
     SDL_SetHint(SDL_HINT_TOUCH_MOUSE_EVENTS, "0")
-    // Let a click that focuses the window act on the game, as usual on desktops. SDL would otherwise drop a click that arrives with the
-    // focus while the first frame is drawn.
+    // Let a click that focuses the window also act on the game: SDL would drop a click made while the first frame is drawn.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")  // otherwise SDL suspends the desktop's compositor
-    // The software renderer suffices, because Alina draws in memory and only copies the changes. OpenGL would load a driver (80 MB and
-    // 100 ms without a graphics card) for the same copy. SDL_RENDER_DRIVER overrides this.
+    // Alina draws in memory and copies the changes. For this OpenGL would load a driver (80 MB and 100 ms without a graphics card).
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     let quiet = SilencedErrors()
     let status = SDL_Init(SDL_INIT_VIDEO)
     let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) }
     quiet.end()
-    // Without a display SDL falls back to a driver with an invisible window, which the user could not close. Accept this driver only if
-    // SDL_VIDEODRIVER is set.
+    // Without a display SDL opens an invisible window, which the user could not close. Accept it only if SDL_VIDEODRIVER is set.
     let isSeen = driver != "offscreen" && driver != "dummy" || FileAccess.environment("SDL_VIDEODRIVER") != nil
     guard status == 0, isSeen else {
       let reason = status == 0 ? "neither DISPLAY nor WAYLAND_DISPLAY leads to one" : sdlError
@@ -117,8 +106,7 @@ package final class SDLPlatform {
     SDL_DestroyWindow(window)
   }
 
-  /// Parses the geometry `place`, spelled `WIDTHxHEIGHT+X+Y`, and reduces it to fit its display; `nil` if no display would show the title
-  /// bar.
+  /// Parses a geometry `WIDTHxHEIGHT+X+Y` and fits it to its display; `nil` if no display would show the title bar.
   static func restored(_ place: String, on displays: [SDL_Rect]) -> SDL_Rect? {
     let numbers = place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
     guard numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320 else { return nil }
@@ -129,7 +117,7 @@ package final class SDLPlatform {
     return display.map { SDL_Rect(x: x, y: y, w: min(numbers[0], $0.w), h: min(numbers[1], $0.h)) }
   }
 
-  /// The geometry `WIDTHxHEIGHT+X+Y`; `nil` in full screen, maximised or minimised.
+  /// The window's geometry `WIDTHxHEIGHT+X+Y`; `nil` in full screen, maximised or minimised.
   package var place: String? {
     let filled = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
     guard SDL_GetWindowFlags(window) & filled == 0 else { return nil }
@@ -139,7 +127,7 @@ package final class SDLPlatform {
     return "\(width)x\(height)+\(x)+\(y)"
   }
 
-  /// Sets the window's icon; the pixels are copied.
+  /// SDL copies the pixels.
   package func setIcon(_ bitmap: Bitmap) {
     let surface = SDL_CreateRGBSurfaceFrom(
       bitmap.pixels, Int32(bitmap.width), Int32(bitmap.height), 32, Int32(bitmap.stride * 4), 0xFF0000, 0xFF00, 0xFF, 0)
@@ -147,7 +135,6 @@ package final class SDLPlatform {
     SDL_FreeSurface(surface)
   }
 
-  /// Runs a game until it wants to quit.
   package func run(_ game: some PlatformGame) {
     var title = ""
     var lastFrame = -Double.infinity
@@ -180,8 +167,7 @@ package final class SDLPlatform {
     }
   }
 
-  /// The time at which the event loop continues: at `update`, or earlier for a frame. A frame is due at `picture` (`nil` while the window
-  /// is hidden), but not before 1/60 s after `lastPicture`.
+  /// The time at which the event loop continues; a frame waits until 1/60 s after `lastPicture`. `picture` is `nil` in a hidden window.
   static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
     min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
   }
@@ -237,7 +223,6 @@ package final class SDLPlatform {
     return inputs
   }
 
-  /// Handles events of the window, the renderer, sound devices and controllers.
   private func handle(_ event: SDL_Event) {
     switch SDL_EventType(event.type) {
     case SDL_WINDOWEVENT:
@@ -250,7 +235,7 @@ package final class SDLPlatform {
       if let texture { SDL_DestroyTexture(texture) }
       texture = nil
       frame = nil
-    // SDL also reports the removal of a device that is not open, with the number 0: ignore that.
+    // SDL also reports the removal of devices that are not open, with the number 0.
     case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
       audio?.deviceRemoved()
     case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:
@@ -265,12 +250,11 @@ package final class SDLPlatform {
     }
   }
 
-  /// Searches for controllers; called after the first frame, because the search is slow.
+  /// Slow, so called only after the first frame.
   private func openControllers() {
     SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER)
   }
 
-  /// Sleeps until an event arrives or the time `due`, in seconds of the platform's clock, is reached.
   private func wait(until due: Double) {
     let left = due - services.now()
     if left <= 0 || isVirtual { return }

@@ -4,7 +4,7 @@ import Glibc
 import Screen
 
 extension PlatformServices {
-  /// The services of the real window. Services that use SDL must be called on the window's thread.
+  /// Services that use SDL must be called on the window's thread.
   static func sdl(
     window: OpaquePointer, cursors: Cursors, now: @escaping @Sendable () -> Double
   ) -> PlatformServices {
@@ -41,9 +41,7 @@ extension PlatformServices {
     return services
   }
 
-  /// Services without a window: the same files, clock and workers; clipboard and screen have no effect.
-  ///
-  /// `now` can be replaced by a script's clock.
+  /// Services without a window: clipboard and screen have no effect. `now` may be a script's clock.
   package static func headless(now: @escaping @Sendable () -> Double = { MonotonicClock.seconds }) -> PlatformServices {
     let locks = LockFiles()
     var services = PlatformServices(locks: FileLocks(take: { locks.take($0) }, release: { locks.release($0) }))
@@ -93,7 +91,6 @@ func wakePlatform() {
   SDL_PushEvent(&event)
 }
 
-/// The cursors of the game, created once.
 final class Cursors: @unchecked Sendable {
   private let arrow = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_ARROW)
   private let hand = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_HAND)

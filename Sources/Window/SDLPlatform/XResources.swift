@@ -20,7 +20,7 @@ enum XResources {
     return scale(dpi: text)
   }()
 
-  /// Converts the text of `Xft.dpi` to a scale; a value outside of 48…480 counts as unset.
+  /// `text` is the value of `Xft.dpi`; outside of 48…480 it counts as unset.
   static func scale(dpi text: String?) -> Double {
     guard let dpi = text.flatMap(Double.init), (48...480).contains(dpi) else { return 1 }
     return dpi / 96
