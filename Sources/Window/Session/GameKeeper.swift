@@ -3,10 +3,8 @@ import Locks
 import Records
 import TicTacToe
 
-/// Saves running games on a worker: the newest record of each game, one file at a time. A record that could not be written stays
-/// pending, even after the next game has begun, until `retry` succeeds.
+/// Saves games on a worker, one file at a time. A record that could not be written stays pending until `retry` succeeds.
 package final class GameKeeper: Sendable {
-  /// A record to be written.
   package struct Wanted: Sendable {
     package var record: Record
     package var name: String
@@ -31,12 +29,11 @@ package final class GameKeeper: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The lock that is held while files are written.
+  /// Held while files are written.
   private let disk = Mutex(())
   private let store: GameStore
   private let inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// Makes a keeper that writes into a store on the platform's workers; `name` is the resumed game, if there is one.
   package init(
     _ store: GameStore, resuming name: String? = nil,
     inBackground: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -60,7 +57,6 @@ package final class GameKeeper: Sendable {
     retry()
   }
 
-  /// Tries again to write the records that could not be written.
   package func retry() {
     let isDue = state.withLock { state in
       guard !state.wanted.isEmpty, !state.isBusy else { return false }
@@ -70,16 +66,16 @@ package final class GameKeeper: Sendable {
     if isDue { inBackground { [self] in write() } }
   }
 
-  /// The number of failed writes in a row and the last reason; 0 after a success or without pending records.
+  /// The number of failed writes in a row, and the reason of the last failure.
   package var failures: (count: Int, fault: WriteFault) { state.withLock { ($0.failures, $0.fault) } }
 
-  /// Writes pending records before it returns; for the end of the program.
+  /// Writes pending records before it returns.
   package func flush() {
     state.withLock { $0.isBusy = true }
     write()
   }
 
-  /// Writes a record before it returns, and never while a worker writes.
+  /// Waits for a worker that writes, and writes the record before it returns.
   package func save(_ record: Record, as name: String) throws(WriteFault) {
     try withDisk { () throws(WriteFault) in try store.save(record, as: name) }
   }

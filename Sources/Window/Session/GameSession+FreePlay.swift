@@ -7,11 +7,10 @@ import Tintinnabuli
 
 /// Free play: touching the board without a game. Each touch of a cell sounds; no cell is marked.
 extension GameSession {
-  /// The touches so far, if this is free play.
+  /// `nil` unless this is free play.
   package var freePlay: FreePlay? { conductor.freePlay }
 
-  /// Whether the next touch begins a new piece: the current piece has as many touches as can be saved, or was not touched for ten minutes,
-  /// by when the last echo has ended.
+  /// Whether the next touch begins a new piece. After ten minutes without a touch the last echo has ended.
   package var isFreePlayOver: Bool {
     guard let play = freePlay else { return false }
     return play.touches.count >= FreePlay.Limit.touches || untouched >= .milliseconds(Int(FreePlay.Limit.gap) - 1_000)
@@ -24,7 +23,7 @@ extension GameSession {
     conductor.freePlayStart + .milliseconds(Int(freePlay?.touches.last?.milliseconds ?? 0))
   }
 
-  /// Starts free play and gives up a running game. If free play is in progress, the new piece has the next tonic of the cycle of tonics.
+  /// If free play is in progress, the new piece has the next tonic of the cycle of tonics.
   package func beginFreePlay() {
     let place = freePlay.map { $0.place + 1 } ?? conductor.music.pieceStation.place
     var generator = SplitMix64(seed: conductor.music.pieceSeed, index: UInt64(gameNumber))
@@ -34,8 +33,7 @@ extension GameSession {
     begin(Game(), match: .freePlayStarted(seed: generator.next(), place: place))
   }
 
-  /// Sounds a cell in the register of a side. Touches at the same moment sound one after another, 10 ms apart. If there are more than
-  /// a hundred touches in a second, some do not sound, so that no touch sounds late.
+  /// Sounds a cell in the register of a side. Touches sound at least 10 ms apart; a touch that would sound 50 ms late is dropped.
   package func touch(_ square: Square, as side: Player) {
     guard let play = freePlay else { return }
     let earliest = play.touches.isEmpty ? .zero : lastTouch + .milliseconds(10)

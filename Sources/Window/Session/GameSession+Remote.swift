@@ -6,8 +6,7 @@ import Tintinnabuli
 
 /// Games with remote players: the owner of the connection passes remote moves to `syncBoard` and sends local moves to the server.
 extension GameSession {
-  /// Joins a match in its current state. Composes the moves made so far without sound: the composer then has the same state as in all other
-  /// windows that show the match, and continues with the same music. `seed`, `station` and `times` come from the match.
+  /// Composes the moves made so far without sound, so that the music continues as in all other windows that show the match.
   package func join(
     _ players: Participants, variant: Variant = .classic, seed: UInt64, station: Int = 0, moves: [Cell] = [],
     times: [Int64] = [],
@@ -21,15 +20,13 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // The next move's downbeat must be 10 ms after that of the last silent move. `earliestDownbeat` cannot ensure this, because it reads
-    // the frames that are removed below.
+    // Keep the next downbeat 10 ms after the last silent one: `earliestDownbeat` cannot, because the frames are removed below.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)
   }
 
-  /// Updates the board to the moves of a match: plays missing moves, and takes back moves that the server has not confirmed. `times` says
-  /// when the moves were made, by the match's log, in milliseconds since 1970. Moves that are not in the log yet have no time.
+  /// Plays missing moves, and takes back moves that differ from `moves`. `times` are those of the match's log, in milliseconds since 1970.
   package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {
@@ -51,6 +48,5 @@ extension GameSession {
   /// Plays the sound of a connection that was lost or restored: the opponent's, or this window's own to the server.
   package func connection(lost: Bool) { submit([.connection(lost: lost)]) }
 
-  /// Plays the sound of a move that is not allowed now.
   package func refuse() { submit([.refused]) }
 }

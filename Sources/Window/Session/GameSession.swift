@@ -6,13 +6,10 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// The running game and its music: handles the players' actions, makes the record, plays the computer opponents' moves in time with the
-/// music, and drives the conductor.
-///
-/// Confined to one thread; opponents search on other threads. The only clock is the sound port's.
+/// The running game and its music. Confined to one thread; opponents search on other threads. The only clock is the sound port's.
 package final class GameSession {
   package internal(set) var game = Game()
-  /// For each move its thinking time, the mover's clock and the audio frame, as far as they are known.
+  /// One entry for each move.
   package internal(set) var times: [Record.MoveTimes] = []
   package internal(set) var participants: Participants
   /// Whether opponents move in time with the music or at once; may change at any time.
@@ -25,11 +22,11 @@ package final class GameSession {
     get { conductor.music.pace }
     set { conductor.music.pace = newValue }
   }
-  /// Moves taken back; the last one is replayed first.
+  /// Moves taken back; `redo` replays the last one first.
   package private(set) var undone: [Cell] = []
   /// Whether music that begins by itself (echoes, the music after the end) is composed but not played, because another piece plays.
   package var isResting = false
-  /// The audible voices. While the window is hidden, the player may have chosen only the bass, or none.
+  /// The audible voices; the player may choose fewer for a hidden window.
   package enum Voices: Sendable, Hashable {
     case all, bass, none
   }
@@ -49,26 +46,22 @@ package final class GameSession {
   private var endFrame: Int64?
   /// When each move of the match was made, by its log, in slots of 250 ms from the first move; `nil` in a local game.
   var slots: [Int]?
-  /// The number of moves, from the first, whose slots the music has received. A move that is not in the log yet is composed without its
-  /// slot, which the music receives later (`GameEvent.logged`).
+  /// The number of moves whose slots the music has received; a move gets its slot only when the server has logged the move.
   var settled = 0
-  /// The generation (bar number) of each ply's bar, by which the engine reports bars whose events came late; `nil` if unknown.
+  /// The generation (bar number) of each ply's bar, by which the engine reports bars that came late; `nil` if unknown.
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// Add this to a frame of this run to get the frame in the record. In a resumed game it is the last recorded frame plus one second, so
-  /// that the record's frames keep increasing; else 0.
+  /// Added to a frame of this run to get the frame in the record: in a resumed game the last recorded frame plus one second, else 0.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the game in seconds; `nil` without clocks.
   package internal(set) var clockSeconds: Int?
   var isClockLow = false
-  /// Returns a side's remaining milliseconds by the server's clock. This time is shown, and the music warns when the time is short, but
-  /// only the server ends the game.
+  /// A side's remaining milliseconds by the server's clock. When they run out, only the server ends the game.
   package var clocksElsewhere: ((Player) -> Int?)?
 
-  /// Creates a session; silent until `open`.
-  /// - Parameter workers: `nil` in a program with one thread: then `advance` searches for opponents' moves, less than 1/60 s at each call.
+  /// `workers` is `nil` in a program with one thread; then `advance` searches for opponents' moves, less than 1/60 s at each call.
   package init(
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
     workers: Workers?
@@ -85,13 +78,12 @@ package final class GameSession {
     set { conductor.music.home = newValue }
   }
 
-  /// The score rules transposed to the tonic of the running game, for staff, cells and sympathetic strings.
+  /// The score rules transposed to the tonic of the running game.
   package var rulesInForce: ScoreRules { conductor.music.rules }
 
   /// The name and hash by which records identify the score rules; set them together with `rules`.
   package var rulesReference: Record.ScoreRules?
 
-  /// The bars of the running game.
   package var bars: [Bar] { Array(conductor.music.score) }
 
   /// Whether it is a computer opponent's turn.
@@ -106,8 +98,6 @@ package final class GameSession {
   /// Whether the music after the end of the game is still being played.
   package var isClosing: Bool { conductor.music.isClosing }
 
-  /// Tells the conductor the players' names, and for which voices the music chooses the times of the replies: those of computer opponents,
-  /// if they move in time with the music.
   private func seatPlayers() {
     let answering = Player.allCases.filter { !participants[$0].isHuman }
     conductor.music.autoReplyVoices =
@@ -115,12 +105,11 @@ package final class GameSession {
     conductor.seat(x: participants.x.name, o: participants.o.name)
   }
 
-  /// Whether a local person can take back a move.
   package var canUndo: Bool { pliesToUndo > 0 }
 
   // MARK: - Actions of players
 
-  /// Starts the music at the first frame, with a new game or a resumed one. Must be called once.
+  /// Starts the music, with a new game or a resumed one. Call it once.
   package func open(resuming record: Record? = nil) {
     precondition(!hasOpened, "a session opens once")
     hasOpened = true
@@ -129,10 +118,8 @@ package final class GameSession {
       game = record.game
       times = game.cells.indices.map { record.times(ofMove: $0) }
       resumed = record
-      // The remaining time of the resumed game follows from `clockSeconds` and the recorded times.
       clockSeconds = record.clockSeconds
       generations = Array(repeating: nil, count: game.cells.count)
-      // In the record one second of silence stands for the time between the two runs of the program.
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
@@ -145,19 +132,17 @@ package final class GameSession {
     think()
   }
 
-  /// Sets the variant before the session opens.
   package func set(_ variant: Variant) {
     precondition(!hasOpened, "another game begins by newGame")
     game = Game(from: VariantState(startOf: variant))
   }
 
-  /// Replaces the players before the session opens, by those of a resumed game.
   package func seat(_ players: Participants) {
     precondition(!hasOpened, "players change with a new game")
     participants = players
   }
 
-  /// Plays a cell for the local person whose turn it is. Returns whether the move was played; if not, plays the sound of a refusal.
+  /// Returns whether the move was played; if not, plays the sound of a refusal.
   @discardableResult
   package func play(_ cell: Cell) -> Bool {
     guard acceptsMove else {
@@ -169,7 +154,6 @@ package final class GameSession {
     return true
   }
 
-  /// Starts a game and gives up a running one.
   package func newGame(
     _ players: Participants, from start: VariantState = .classic(.start), clockSeconds: Int? = nil
   ) {
@@ -188,7 +172,7 @@ package final class GameSession {
     think()
   }
 
-  /// Replays the moves that were taken back, until it is the local person's turn again.
+  /// Replays moves that were taken back, until it is a local person's turn.
   package func redo() {
     guard !undone.isEmpty, !game.isOver else { return }
     stopThinking()
@@ -197,12 +181,12 @@ package final class GameSession {
     } while !game.isOver && !undone.isEmpty && !participants[game.turn].isHuman
   }
 
-  /// Starts the preview tone of an empty cell; `nil` ends the tone.
+  /// `nil` ends the preview tone.
   package func preview(_ cell: Cell?) { submit([.previewed(cell)]) }
 
   // MARK: - Time
 
-  /// Advances time: call after the seconds of `wake`, and when a worker has finished.
+  /// Call it after the seconds of `wake`, and when a worker has finished.
   package func advance() {
     guard hasOpened else { return }
     for late in sound.takeLate() {
@@ -214,7 +198,6 @@ package final class GameSession {
     answerIfReady(now)
     watchClocks()
     let events = conductor.music.advance(to: max(now + sound.lead, lastHandled))
-    // While another piece plays, the running game's music is composed but not heard: its events are discarded.
     if !isResting { post(events) }
   }
 
@@ -262,8 +245,7 @@ package final class GameSession {
     return 0
   }
 
-  /// The earliest time of the next downbeat, 10 ms after the last downbeat. A new bar cancels notes that have not sounded: at the same
-  /// frame it would cancel the last downbeat.
+  /// 10 ms after the last downbeat: at the same frame the new bar would cancel that downbeat.
   private var earliestDownbeat: Tick {
     guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)
@@ -272,8 +254,7 @@ package final class GameSession {
   @discardableResult
   func mark(_ cell: Cell, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
-      // Play on a copy: `submit` determines the frame of the move, and the mover's clock is read at that frame, while `game` still has the
-      // mover's turn.
+      // Play on a copy: the mover's clock is read after `submit`, while `game` still has the mover's turn.
       var next = game
       try next.play(cell)
       let events = submit(
@@ -293,7 +274,7 @@ package final class GameSession {
     }
   }
 
-  /// Takes back the last moves; returns their cells, last first.
+  /// Returns the cells of the moves taken back, last first.
   func takeBack(_ count: Int) -> [Cell] {
     stopThinking()
     endFrame = nil
@@ -302,11 +283,10 @@ package final class GameSession {
     return (0..<count).compactMap { _ in game.undo() }
   }
 
-  /// Ends the game by agreement or a remote decision; without effect if the game is over.
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()
-    // Replace a reason that does not fit the outcome, which a foreign server may send: a record with this reason could not be read again.
+    // A foreign server may send a reason that does not fit the outcome; a record with such a reason could not be read again.
     let ways = Termination.byHand(end.outcome)
     let end = ways.contains(end.termination) ? end : GameEnd(outcome: end.outcome, termination: ways[0])
     game.finish(end)
@@ -333,10 +313,8 @@ package final class GameSession {
     think()
   }
 
-  /// Lets the conductor handle game events, and posts the composed notes in time for the next audio block.
-  ///
-  /// An audio block may begin while a bar is composed; the start of the bar is then in the past. Therefore a copy of the conductor composes
-  /// the bar. If a block has begun meanwhile, a new copy composes the bar once more, with a later start.
+  /// Lets a copy of the conductor compose. If an audio block has begun meanwhile, the bar would start in the past, so a new copy composes
+  /// the bar once more.
   @discardableResult
   func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
@@ -369,7 +347,7 @@ extension GameSession {
   /// With fewer milliseconds left than this, the music warns the side to move, and clocks show tenths of a second.
   private static let lowMilliseconds = 10_000
 
-  /// A side's remaining milliseconds, at least 0; `nil` without clocks. Clocks start with the first move.
+  /// `nil` without clocks. Clocks start with the first move.
   package func milliseconds(left side: Player) -> Int? {
     milliseconds(left: side, at: sound.now()).map { max(0, $0) }
   }
@@ -388,7 +366,7 @@ extension GameSession {
     return Int(clamping: left)
   }
 
-  /// Seconds until the displayed clock changes: each second, or each tenth of a second when little time is left.
+  /// Seconds until the displayed clock changes.
   private func clockChange(at now: Tick) -> Double? {
     guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
     let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
@@ -396,7 +374,6 @@ extension GameSession {
     return max(0.02, Double(left % unit + 1) / 1_000)
   }
 
-  /// Lets the music warn when the side to move has little time left, and ends the game when a side has run out of time.
   private func watchClocks() {
     guard clockSeconds != nil || clocksElsewhere != nil else { return }
     let left = game.isOver ? nil : milliseconds(left: game.turn, at: sound.now())
@@ -415,7 +392,6 @@ extension GameSession {
 // MARK: - The record
 
 extension GameSession {
-  /// The running game as saved, with frames, seed and players.
   package var record: Record {
     if let play = freePlay { return freePlayRecord(play) }
     var record = resumed ?? Record(game: game)

@@ -2,12 +2,8 @@ import Base
 import Records
 import TicTacToe
 
-/// Stores games as files in a folder and marks the unfinished ones, which the next start of the program resumes.
-///
-/// Each unfinished game has its own marker file, so that several windows can mark games. A window takes the lock of a game before
-/// it resumes the game. Files are replaced atomically.
+/// Stores games as files in a folder. A marker file beside an unfinished game lets the next start of the program resume the game.
 package struct GameStore: Sendable {
-  /// The extension of saved games.
   package static let suffix = ".pgn"
   private static let markerSuffix = ".unfinished"
   /// The only marker file that versions up to 1.1 write in the folder; its content is the name of the unfinished game.
@@ -23,12 +19,12 @@ package struct GameStore: Sendable {
   private let folder: String
   private let files: FileFunctions
 
-  /// Makes a store in `folder`, which the first write creates.
+  /// The first write creates `folder`.
   package init(folder: String, files: FileFunctions) { (self.folder, self.files) = (folder, files) }
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
-  /// The name of the game whose file has this path; `nil` if the path is not that of a game in this folder.
+  /// `nil` if the path is not that of a game in this folder.
   package func name(of path: String) -> String? {
     guard path.hasPrefix(folder + "/"), path.hasSuffix(GameStore.suffix) else { return nil }
     return String(path.dropFirst(folder.count + 1).dropLast(GameStore.suffix.count))
@@ -39,7 +35,6 @@ package struct GameStore: Sendable {
 
   package func release(_ name: String) { files.locks.release("\(folder)/\(name)") }
 
-  /// Locks a name for a new file; `false` if the file exists or another window holds the lock.
   package func takeNew(_ name: String) -> Bool { files.read(path(of: name)) == nil && take(name) }
 
   private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
@@ -49,7 +44,6 @@ package struct GameStore: Sendable {
     try files.write(path(of: name), Array(record.text.utf8))
   }
 
-  /// Saves a game. Marks the game as unfinished, or removes the marker of a game that is over or not resumable.
   package func save(_ record: Record, as name: String, isResumable: Bool) throws(WriteFault) {
     try save(record, as: name)
     if record.game.isOver || !isResumable {
@@ -59,7 +53,7 @@ package struct GameStore: Sendable {
     }
   }
 
-  /// Changes a saved game; `false` if the game cannot be read.
+  /// `false` if the game cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
     guard let text = files.read(path(of: name)), var record = try? GameStore.record(text) else { return false }
     body(&record)
@@ -67,7 +61,6 @@ package struct GameStore: Sendable {
     return true
   }
 
-  /// Deletes a game and its marker.
   package func delete(_ name: String) -> Bool {
     forgetUnfinished(name)
     return files.delete(path(of: name))
@@ -85,9 +78,7 @@ package struct GameStore: Sendable {
     }
   }
 
-  /// The newest unfinished game that no other window plays, with its name; `nil` if there is none.
-  ///
-  /// If the game is unreadable, copies its file, removes its marker file, and throws `Damaged`.
+  /// Locks and returns the newest unfinished game that no other window plays. Copies the file of an unreadable game and throws `Damaged`.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
     let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }

@@ -21,17 +21,15 @@ package struct MachinePlayer: Sendable {
     count = { opponent.beads(in: $0.position) }
   }
 
-  /// An opponent for misère.
   package init(_ opponent: MisereOpponent) {
     self.init(opponent.name, Misere.self) { Cell(opponent.move(in: $0, lastMove: nil, using: &$1).index) }
   }
 
-  /// A player of Infinite.
   package init(_ opponent: InfiniteOpponent) {
     self.init(opponent.name, Infinite.self) { opponent.move(in: $0, using: &$1) }
   }
 
-  /// A level of Ultimate; `value` is the value function for levels that need one.
+  /// `value` is the value function, for levels that need one.
   package init(_ level: UltimateLevel, value: UltimateValue?) {
     name = level.name
     begin = { game, generator in
@@ -48,7 +46,6 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// A random player for any variant.
   package static let random = MachinePlayer(name: SimpleOpponent.random.name) { game, generator in
     game.state.moves.randomCell(using: &generator)
   }
@@ -70,15 +67,13 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// The number of simulations for a move of Ultimate's highest level in the window; in the arena this level makes 500. 200,000
-  /// simulations take 0.1 s, in a browser most of a second. That is less than the music takes for a move.
+  /// Simulations for a move of Ultimate's highest level: 0.1 s, in a browser most of a second, less than the music takes for a move.
   private static let simulations = 200_000
-  /// The number of simulations in one step of the search, which takes about 8 ms in a browser.
+  /// Simulations in one step of the search, about 8 ms in a browser.
   private static let simulationsOfStep = 4_000
-  /// The maximum number of nodes of a search tree, 40 bytes each. A full tree gets no new nodes, and the search continues.
+  /// The maximum number of nodes of a search tree, 40 bytes each; with a full tree the search continues.
   private static let treeSize = 1 << 19
 
-  /// Starts the search for a move in a running game.
   func thought(about game: Game, _ generator: SplitMix64) -> Thought { begin(game, generator) }
 
   /// MENACE's beads for each cell, from which it would draw its move; `nil` for players without beads.

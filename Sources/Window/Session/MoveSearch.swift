@@ -11,8 +11,7 @@ final class MoveSearch {
   private let answer = Answer()
   private var thought: MachinePlayer.Thought?
 
-  /// Starts the search for the player's move in `game`.
-  /// - Parameter workers: Runs work on another thread. If `nil`, `step` does the work.
+  /// If `workers` is `nil`, `step` does the search.
   init(_ player: MachinePlayer, about game: Game, seed: UInt64, on workers: GameSession.Workers?) {
     // The game's seed and the ply seed the generator, so that the opponent plays the same move again after an undo.
     let generator = SplitMix64(seed: seed, index: UInt64(game.state.plies))
@@ -39,6 +38,5 @@ final class MoveSearch {
     thought = nil
   }
 
-  /// The move; `nil` until the search has found a move.
   var result: Cell? { answer.cell.withLock { $0 } }
 }

@@ -5,17 +5,14 @@ import TicTacToe
 package enum Participant: Sendable {
   /// A person at this machine, with a name for the record.
   case human(name: String)
-  /// A computer opponent.
   case machine(MachinePlayer)
   /// A remote person, whose moves arrive by `GameSession.syncBoard`.
   case remote(name: String)
 
   package static func opponent(_ opponent: some Opponent) -> Participant { .machine(MachinePlayer(opponent)) }
 
-  /// Whether a person at this machine plays the side.
   package var isHuman: Bool { if case .human = self { true } else { false } }
 
-  /// Whether a remote person plays the side.
   package var isRemote: Bool { if case .remote = self { true } else { false } }
 
   /// The player's name in the record.
@@ -27,7 +24,6 @@ package enum Participant: Sendable {
   }
 }
 
-/// The players of both sides.
 package struct Participants: Sendable {
   package var x: Participant
   package var o: Participant
@@ -41,7 +37,7 @@ package struct Participants: Sendable {
   /// Whether the game is played or watched over a connection.
   package var areRemote: Bool { x.isRemote || o.isRemote }
 
-  /// The side of the only local person; `nil` if no local person or two local people play.
+  /// `nil` if no local person or two local people play.
   package var loneHuman: Player? {
     switch (x.isHuman, o.isHuman) {
     case (true, false): .x

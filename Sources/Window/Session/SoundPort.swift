@@ -4,7 +4,6 @@ import ScoreModel
 package struct SoundPort {
   /// The first frame whose rendering has not begun.
   package var now: () -> Tick
-  /// Sends events to the audio thread.
   package var post: ([ScoreEvent]) -> Void
   /// Returns the batches of events that the engine has delayed since the last call, because they were posted too late.
   package var takeLate: () -> [LateBatch]
