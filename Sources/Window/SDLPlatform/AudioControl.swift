@@ -6,7 +6,7 @@ final class AudioControl: Sendable {
   let allowedFrames = Atomic<Int64>(.max)
   /// Frames requested by the device so far.
   let framesAsked = Atomic<Int64>(0)
-  /// Nanoseconds spent in all callbacks, and in the slowest one.
+  /// Nanoseconds spent in all callbacks.
   let nanoseconds = Atomic<UInt64>(0)
   let worstNanoseconds = Atomic<UInt64>(0)
   let calls = Atomic<UInt64>(0)

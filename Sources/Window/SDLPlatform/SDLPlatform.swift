@@ -48,7 +48,7 @@ package final class SDLPlatform {
     // Let a click that focuses the window also act on the game: SDL would drop a click made while the first frame is drawn.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")  // otherwise SDL suspends the desktop's compositor
-    // Alina draws in memory and copies the changes. For this OpenGL would load a driver (80 MB and 100 ms without a graphics card).
+    // Alina draws in memory and copies the changes: OpenGL would load a driver for the copy (80 MB and 100 ms without a graphics card).
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     let quiet = SilencedErrors()

@@ -1,8 +1,6 @@
 import Interface
 
-/// The announcement of a room on the local network, a broadcast datagram: `alina 1 PORT CODE NAME`.
-///
-/// Alina uses a broadcast instead of mDNS, because a broadcast needs no daemon and a room exists only for minutes, on one network.
+/// A broadcast datagram that announces a room on the local network: `alina 1 PORT CODE NAME`. Unlike mDNS a broadcast needs no daemon.
 package struct Announcement: Sendable, Hashable {
   /// The UDP port of announcements: the number after the servers' TCP port, 4664.
   package static let port: UInt16 = 4665
@@ -18,7 +16,6 @@ package struct Announcement: Sendable, Hashable {
 
   package var bytes: [UInt8] { Array("alina 1 \(port) \(code) \(name)".utf8) }
 
-  /// Parses a received datagram; `nil` if it is no valid announcement.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count <= 200, let text = String(validating: Array(bytes), as: UTF8.self) else { return nil }
     let parts = text.unicodeScalars.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
@@ -39,7 +36,7 @@ package struct Neighbours: Sendable {
 
   package mutating func hear(_ beacon: Announcement, from host: String, at now: Double) {
     let room = NetworkModel.Nearby(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)
-    // Keep at most 32 rooms, so that a program that floods the network cannot fill the memory and the list.
+    // At most 32 rooms, so that a program that floods the network cannot fill the memory and the list.
     guard heard[room] != nil || heard.count < 32 else { return }
     heard[room] = now
   }

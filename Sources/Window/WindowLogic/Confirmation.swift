@@ -6,7 +6,6 @@ struct Confirmation: Sendable {
 
   private static let seconds = 6.0
 
-  /// Returns `effects` if the player repeats `intent` within `seconds`, else the question as a message.
   mutating func confirm(_ intent: Intent, _ question: Phrase, at now: Double, _ effects: [Effect]) -> [Effect] {
     let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
     asked = isSecond ? nil : (intent, now + Confirmation.seconds)

@@ -8,7 +8,6 @@ import TicTacToe
 package enum Effect: Sendable, Hashable {
   /// Play a cell for a local person.
   case play(Cell)
-  /// Begin free play.
   case beginFreePlay
   /// Sound a cell in free play, in the register of a side.
   case touch(Square, Player)
@@ -22,15 +21,14 @@ package enum Effect: Sendable, Hashable {
   case begin(GameSetup, from: VariantState)
   /// Show a match in its current state on the board.
   case join(JoinedMatch)
-  /// Update the board to the moves of the match: play missing moves, take back unconfirmed moves. `times` says when the moves were made, by
-  /// the match's log, in milliseconds since 1970.
+  /// Update the board to the moves of the match. `times`: when the moves were made, by the match's log, in milliseconds since 1970.
   case syncBoard([Cell], times: [Int64])
   /// Play the sound for an opponent or server that became absent (`true`) or returned.
   case away(Bool)
-  /// Connect to a server. `newToken`: a token that the player has entered; if it is empty, the saved login is used.
+  /// `newToken`: a token that the player has entered; if it is empty, the saved login is used.
   case connect(ServerAddress, newToken: String)
   case hangUp
-  /// Start a server on this machine for the local network and connect to that server.
+  /// Start a server on this machine and connect to it.
   case host(Destination)
   /// Share the web page's URL followed by a path.
   case share(String)
@@ -44,29 +42,23 @@ package enum Effect: Sendable, Hashable {
   case puzzle(PuzzleRequest)
   /// Request attention if the window is hidden.
   case attention
-  /// Store a value in the settings, for the next start of the program.
   case remember(Memory)
   /// Start a search that evaluates the moves in the position on the board.
   case judge
-  /// Review the game on the board.
   case review
   /// Handle an intent about files, the clipboard or exports.
   case file(Intent)
-  /// Save the games of a tournament.
   case saveGames([MatchState], code: String, name: String)
-  /// Play the mottos of won games one after another. A motto is the notes of the winner's first three moves, which the music after the
-  /// game repeats.
   case mottos([Motto])
   /// Handle an intent about other music than the running game's, such as a replay or the example of a musical sign.
   case music(Intent)
   case mute(Bool)
-  /// Change the volume by some decibels, without changing the setting; 0 restores the volume of the setting.
+  /// Change the volume by some decibels without changing the setting.
   case fade(Double)
   case screenshot, quit
 }
 
-/// A game whose winner's motto is to be played: the last game won by a player in one of the first three places of a tournament. The
-/// motto is the notes of the winner's first three moves, which the music after the game repeats.
+/// The last game won by a player in the first three places of a tournament, for its motto: the notes of the winner's first three moves.
 package struct Motto: Sendable, Hashable {
   package var place: Int
   package var state: MatchState
@@ -109,13 +101,12 @@ package enum Destination: Sendable, Hashable {
 /// The state of a match when the board begins to show it.
 package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
-  /// The side that this player has; `nil` for a spectator.
+  /// `nil` for a spectator.
   package var you: Player?
   package var rules: Variant
   package var names: Sides<String>
   /// The index of the match's tonic in the sequence of tonics.
   package var station: Int
-  /// The moves so far.
   package var moves: [Cell]
   /// When each move was made, by the match's log, in milliseconds since 1970.
   package var times: [Int64] = []

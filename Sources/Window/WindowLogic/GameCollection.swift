@@ -2,13 +2,11 @@ import Base
 import ClientModel
 import MatchProtocol
 
-/// Collects all finished games of a tournament from the server, to save them. Requests for each player only the games played as X, so that
-/// each game arrives once.
+/// Collects all finished games of a tournament: for each player the games played as X, so that each game arrives once.
 struct GameCollection: Sendable {
   private let code: String
   /// The requests that are still to be sent.
   private var waiting: [TournamentOrder]
-  /// The number of sent requests that have no answer yet.
   private var unanswered = 0
   private var asksAt = -Double.infinity
   private var found: [MatchID: MatchState] = [:]
@@ -29,7 +27,6 @@ struct GameCollection: Sendable {
     return found.values.sorted { ($0.times.first ?? 0, $0.id) < ($1.times.first ?? 0, $1.id) }
   }
 
-  /// Returns the requests that are due now.
   mutating func tick(at now: Double) -> [Effect] {
     guard now >= asksAt, !waiting.isEmpty else { return [] }
     asksAt = now + GameCollection.interval
@@ -39,21 +36,20 @@ struct GameCollection: Sendable {
     return next.map { .command(.tournament($0)) }
   }
 
-  /// Stores a finished game of the tournament; returns `false` for any other match.
+  /// Returns `false` for a match that is not a finished game of the tournament.
   mutating func take(_ state: MatchState) -> Bool {
     guard state.terms.tournament == code, state.phase == .over else { return false }
     found[state.id] = state
     return true
   }
 
-  /// Handles the answer to a request, `rows`. If `more` is set, the player in these rows has older games: requests them too.
+  /// If `more` is set, the player in `rows` has older games.
   mutating func answered(_ rows: [JSONObject], more: Int64?) {
     unanswered -= 1
     guard let more, let number = rows.first?["n"]?.int else { return }
     waiting.append(TournamentOrder(.games, code, number: number, before: more))
   }
 
-  /// Sends a refused request again later.
   mutating func refused(_ order: TournamentOrder, at now: Double) {
     unanswered -= 1
     waiting.append(order)

@@ -19,14 +19,11 @@ struct LobbyModel: Sendable {
 
   private(set) var network = NetworkModel()
   private(set) var connection = WindowState.ConnectionState.none
-  /// The address of the server, and whether the server runs on this machine.
   private(set) var server = (address: "", isHosting: false)
   /// Whether the server closed the connection because the player connected elsewhere.
   private(set) var isReplaced = false
-  /// The time, in seconds of the platform's clock, at which the connection was lost; `nil` once the board has the current state of the
-  /// match again.
+  /// When the connection was lost, in seconds of the platform's clock; `nil` once the board shows the match's current state again.
   private(set) var lostAt: Double?
-  /// The next step after logging in.
   private(set) var destination: Destination?
   /// The match that this player is about to play, or this player's room, which becomes a match.
   private(set) var pendingMatch: MatchID?
@@ -34,15 +31,14 @@ struct LobbyModel: Sendable {
   private(set) var wanted: MatchID?
   /// The code of the room in which the match was made; spectators of the match need the code.
   private(set) var code: String?
-  /// `count`: the number of rooms that the player has requested and the server has not opened yet. When they open, all but the last one are
-  /// closed; with `dropsLast` the last one is closed, too, because the player has done something else since the request.
+  /// The rooms that were requested and are not open yet. All but the last are closed at once; `dropsLast` closes the last one, too.
   private var openings = (count: 0, dropsLast: false)
   /// Whether the network page opens when the connection is made; the player's next action prevents this.
   private var opensPage = false
-  /// The phase in which the connection was lost, if the player was waiting in the queue (`queued`) or in a room (`room`), else `nil`.
+  /// The phase before the connection was lost, if the player was waiting in the queue or in a room.
   private var waitedIn: NetworkModel.Phase?
   private var listedAt = -Double.infinity
-  /// The time, in seconds of the platform's clock, at which the player began to wait for an opponent; `nil` if the player does not wait.
+  /// When the player began to wait for an opponent, in seconds of the platform's clock.
   private var queuedAt: Double?
   /// Whether the ratings shown are up to date.
   private var isRatingKnown = false
@@ -50,13 +46,12 @@ struct LobbyModel: Sendable {
   /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
 
-  /// The matches that the server listed at the login, without those of which an event has arrived since.
+  /// The matches that the server listed at the login and of which no event has arrived since.
   private var announced: Set<MatchID> = []
   /// Whether a match is expected to replace the local game on the board: this player's unfinished match, or the match of a link.
   private var holdsBoard = false
 
-  /// Whether this player's unfinished match, on the server `matchServer`, is being resumed. If the player wants to join a room, the match
-  /// is resumed only if the room is on the same server.
+  /// Whether this player's unfinished match, which is on the server `matchServer`, is being resumed.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -70,7 +65,6 @@ struct LobbyModel: Sendable {
 
   // MARK: - Time
 
-  /// Requests the list of matches every five seconds while the list is shown, together with the ratings if the ratings may have changed.
   mutating func tick(in context: Context) -> [Effect] {
     guard context.page == .network, connection == .online, network.phase == .lobby || queuedAt != nil,
       context.now - listedAt > LobbyModel.listInterval
@@ -79,7 +73,7 @@ struct LobbyModel: Sendable {
     return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
   }
 
-  /// Stores the time at which the wait for an opponent began, or `nil` once the wait has ended; call after each step.
+  /// Call it after each step of `WindowState`.
   mutating func countWait(at now: Double) {
     if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
   }
@@ -102,14 +96,11 @@ struct LobbyModel: Sendable {
     return opensPage && mayOpen ? [.show(.network)] : []
   }
 
-  /// Prevents the network page from opening after connecting, because the player does something else.
   mutating func cancelOpening() { opensPage = false }
 
-  /// Call when a new local game begins: the network page then no longer opens by itself, and the game does not wait for a match.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
-  /// Call when an event of a match has arrived, or the news that the match is lost. Once no other match is expected, the local
-  /// game takes moves again.
+  /// Call it when an event of a match has arrived. Once no other match is expected, the local game takes moves again.
   mutating func heardOf(_ m: MatchID) {
     announced.remove(m)
     if announced.isEmpty { holdsBoard = false }
@@ -123,7 +114,7 @@ struct LobbyModel: Sendable {
     forgetServer()
     server = (address.description, isHosting)
     (self.destination, isReplaced, connection, opensPage) = (destination, false, .connecting, true)
-    // The player connects from the tournament's page, which stays open: do not open the network page.
+    // The player connects from the tournament's page, which stays open.
     if case .request = destination { opensPage = false }
     holdsBoard = true
     switch destination {
@@ -178,15 +169,14 @@ struct LobbyModel: Sendable {
     connection = .online
     network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
     network.message = nil
-    // After a lost connection `MatchClient` repeats a search for an opponent by itself. A room, however, may have been closed while the
-    // connection was lost: return to it only if the server lists its match.
+    // A room may have been closed while the connection was lost: return to the room only if the server lists its match.
     if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
     if !context.hasMatch { network.phase = waitedIn ?? .lobby }
     (waitedIn, isRatingKnown) = (nil, false)
     // Request the account: its ratings and the list of blocked players.
     var effects: [Effect] = [.command(.me)]
     if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
-    // A running match opens by itself; a room that was to be joined after logging in (`destination`) is then not joined.
+    // A running match opens by itself; the room that was to be joined after logging in is then not joined.
     let hasMatch = !welcome.matches.isEmpty || context.isPlaying
     announced = context.hasMatch ? [] : Set(welcome.matches)
     holdsBoard = !announced.isEmpty
@@ -286,7 +276,6 @@ struct LobbyModel: Sendable {
     queuedAt = now - Double(milliseconds) / 1_000
   }
 
-  /// Handles a room that the server has opened for this player: shows the room requested last and closes earlier ones.
   mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
     openings.count = max(0, openings.count - 1)
     guard openings.count == 0, !openings.dropsLast else { return [.command(.abort(m))] }
@@ -304,7 +293,6 @@ struct LobbyModel: Sendable {
     return tell("\(.roomClosed)", in: context)
   }
 
-  /// Updates the state after the server has refused a message.
   mutating func refused(_ asked: ClientMessage?, _ reason: Message, in context: Context) -> [Effect] {
     switch asked {
     case .seek: if case .queued = network.phase { network.phase = .lobby }
@@ -317,19 +305,19 @@ struct LobbyModel: Sendable {
     return tell(reason, in: context)
   }
 
-  /// Stores the id of a match that this player is about to play and whose players are not known yet.
+  /// For a match that this player is about to play and whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }
 
-  /// Call when a match is put on the board: the player no longer waits for a match, and the network page does not open by itself.
+  /// Call it when a match is put on the board.
   mutating func matchBegan() {
     (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
     (network.message, network.phase) = (nil, .playing)
   }
 
-  /// Call when the board has the current state of the match again after a lost connection.
+  /// Call it when the board has the current state of the match again after a lost connection.
   mutating func matchFollowed() { if connection == .online { lostAt = nil } }
 
-  /// Returns to the lobby because the match was removed from the board.
+  /// Call it when the match is removed from the board.
   mutating func matchLeft() { if connection != .none { network.phase = .lobby } }
 
   /// Stores the answer of the server to `list` (the matches) or `me` (the ratings of this player).

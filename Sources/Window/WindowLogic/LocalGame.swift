@@ -23,7 +23,6 @@ struct LocalGame: Sendable {
 
   init(_ setup: GameSetup) { (self.setup, home) = (setup, setup) }
 
-  /// The daily puzzle while it is played.
   var today: DailyBoard? { isListening ? nil : daily }
 
   /// Whether a game of the players `next` continues the series of the current game, so that the counts of wins are kept.
@@ -31,8 +30,7 @@ struct LocalGame: Sendable {
     next == setup && !isListening && !isFree && today == nil && puzzle == nil
   }
 
-  /// Begins a game from its start or from a position. With `isHome`, a game of these players also begins after a match or the listening
-  /// mode.
+  /// With `isHome`, a game of these players also begins after a match or the listening mode.
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
     isHome: Bool = false
@@ -42,13 +40,11 @@ struct LocalGame: Sendable {
     return .begin(next, from: start ?? VariantState(startOf: next.variant))
   }
 
-  /// Begins the next game of the same players with sides swapped.
   mutating func rematch() -> Effect {
     (setup.x, setup.o) = (setup.o, setup.x)
     return .begin(setup, from: VariantState(startOf: setup.variant))
   }
 
-  /// Begins free play.
   mutating func touchBoard() -> Effect {
     (setup, daily, puzzle, isListening, isFree) = (GameSetup(x: .human, o: .human), nil, nil, false, true)
     return .beginFreePlay

@@ -3,7 +3,6 @@ import Interface
 import MatchProtocol
 
 extension ConnectionProblem {
-  /// The reason for a temporary loss of connection.
   var message: Message {
     switch self {
     case .unreachable(let address): "\(.unreachable, Message(address))"
@@ -16,7 +15,6 @@ extension ConnectionProblem {
 }
 
 extension ClientFailure {
-  /// The reason why the connection failed permanently, and what the player can do.
   var message: Message {
     switch self {
     case .version(let theirs):

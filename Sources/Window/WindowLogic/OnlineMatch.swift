@@ -6,15 +6,15 @@ import TicTacToe
 /// The network match on the board, played or watched by this player.
 struct OnlineMatch: Sendable {
   let id: MatchID
-  /// The side that this player has; `nil` for a spectator.
+  /// `nil` for a spectator.
   let you: Player?
   /// The players as the board names them, and the variant.
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent the state.
   private(set) var view: MatchView?
-  /// The move that this player has sent. The move may still be missing in `view`, which is the state at the last event.
+  /// The move that this player has sent; `view` may not have the move yet.
   private var sent: (ply: Int, cell: Cell)?
-  /// The move that is played as soon as the opponent has moved, and the only ply at which this move may be played.
+  /// The move to be played once the opponent has moved, and the only ply at which the move may be played.
   private var premove: (ply: Int, cell: Cell)?
   /// The number of moves whose times in the match's log were passed to the music.
   private var timesTold: Int
@@ -22,8 +22,7 @@ struct OnlineMatch: Sendable {
   private var isAway = false
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   private var isCalledOff = false
-  /// The ply of the current turn, and the time, in seconds of the platform's clock, at which this window first saw the turn. After the end
-  /// of the match `ply` is negative and changes with each request for a rematch.
+  /// When this window first saw the current turn, in seconds of the platform's clock. After the match each request for a rematch is a turn.
   private var turnSince: (ply: Int, at: Double)
 
   /// Seconds after the end of a match, or after one side has asked for a rematch, in which the server accepts a rematch.
@@ -31,7 +30,7 @@ struct OnlineMatch: Sendable {
   /// Countdowns longer than this many seconds are not shown.
   private static let longestCountdown = 60
 
-  /// A match in its current state; `nil` before its players are known.
+  /// `nil` before the match's players are known.
   init?(_ view: MatchView, at now: Double) {
     guard view.state.players != nil else { return nil }
     (id, you, self.view) = (view.state.id, view.you, view)
@@ -51,7 +50,7 @@ struct OnlineMatch: Sendable {
 
   var opponent: String? { you.flatMap { view?.state.players?[$0.opponent].name } }
 
-  /// The current state of the match, from which the board and the music begin; `nil` before both players of the match are known.
+  /// `nil` before the match's players are known.
   var joined: JoinedMatch? {
     guard let state = view?.state, let players = state.players else { return nil }
     return JoinedMatch(
@@ -61,7 +60,6 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Events of the server
 
-  /// Stores the state of a match after an event, if the event concerns this match.
   mutating func update(_ next: MatchView) { if next.state.id == id { view = next } }
 
   /// Resets the state that came from the former connection.
@@ -69,11 +67,9 @@ struct OnlineMatch: Sendable {
 
   mutating func calledOff() { isCalledOff = true }
 
-  /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropSentMove() { (sent, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. For a turn that began while the connection was lost, the countdown for a first move or
-  /// a rematch starts at the loss (`lostAt`).
+  /// For a turn that began while the connection was lost, the countdown starts at the loss (`lostAt`).
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
@@ -124,7 +120,7 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Shows a move at once and sends it to the server, unless it is not this player's turn or the board takes no move (`isAccepted`).
+  /// Shows a move at once, before the server confirms the move.
   mutating func play(_ cell: Cell, isAccepted: Bool) -> [Effect] {
     guard let view, view.canMove, sent == nil, isAccepted else { return .refused(.notYourTurn) }
     sent = (view.state.moves.count, cell)
@@ -143,7 +139,6 @@ struct OnlineMatch: Sendable {
     return [.say("\(.premoveSet, Message(board.variant.name(of: cell)))")]
   }
 
-  /// Offers, accepts or declines a draw, claims the win, or aborts the match.
   func agree(_ intent: Intent) -> [Effect] {
     guard let state = view?.state, let you else { return .refused(.onlyWatching) }
     switch intent {
@@ -158,13 +153,12 @@ struct OnlineMatch: Sendable {
     }
   }
 
-  /// Asks for a rematch, or accepts one.
   func rematch(isOnline: Bool, at now: Double) -> [Effect] {
     if isPlaying { return .refused(.gameRuns) }
     return rematchIn(isOnline: isOnline, at: now) != nil ? [.command(.rematch(id))] : .refused(.rematchTooLate)
   }
 
-  /// Whether a side may offer a draw; the protocol allows each side two offers.
+  /// The protocol allows each side two offers of a draw.
   private static func mayOfferDraw(_ side: Player, _ state: MatchState) -> Bool {
     state.phase == .live && state.offer == nil && state.offersMade[side] < 2
   }
@@ -180,7 +174,7 @@ struct OnlineMatch: Sendable {
     return left > 0 ? Int(left.rounded(.up)) : nil
   }
 
-  /// The match for the board page. `seconds` is the time as given to `WindowState.step`, `milliseconds` the time by `MatchClient.now`.
+  /// `seconds` is the time as given to `WindowState.step`, `milliseconds` the time by `MatchClient.now`.
   func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel?
   {
     guard let view, view.state.players != nil else { return nil }
@@ -214,7 +208,6 @@ struct OnlineMatch: Sendable {
 }
 
 extension GameEnd {
-  /// Converts the end of a match for the board.
   package init(_ end: MatchState.End) {
     switch end.reason {
     case .normal: self.init(outcome: end.outcome, termination: .normal)

@@ -11,18 +11,16 @@ struct OnlineTournament: Sendable {
   private(set) var view: TournamentView?
   /// Whether this player has asked the server for the next game.
   private var hasAsked = false
-  /// The earliest time, in seconds of the platform's clock, at which the next game is asked for.
+  /// When the next game may be asked for, in seconds of the platform's clock.
   private var asksAt = -Double.infinity
 
-  /// The earliest time, in seconds of the platform's clock, at which the next game is watched.
+  /// When the next game may be watched, in seconds of the platform's clock.
   private var watchesAt = -Double.infinity
 
   /// Minutes after which a tournament that is being made begins; 0 if its organiser starts it.
   private var startsIn = 0
-  /// The games that are being collected to be saved.
   private var collection: GameCollection?
-  /// The last games won by the players in the first three places: those that were requested (`awaited`), and those that have arrived
-  /// (`found`). `nil` until the games were requested.
+  /// The last games won by the players in the first three places, requested and arrived; `nil` until the games were requested.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
   /// Seconds between the end of a game and the request for the next game.
@@ -33,11 +31,9 @@ struct OnlineTournament: Sendable {
   /// Resets the state that came from the former connection.
   mutating func forgetServer() { (view, hasAsked, asksAt, collection, mottos) = (nil, false, -.infinity, nil, nil) }
 
-  /// Stores in how many minutes the tournament that is being made begins.
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
-  /// Stores the newest state of the tournament. Returns a message if the tournament has ended or has paused this player. For a tournament
-  /// that this player has just made with a time of start, returns the order to start it then.
+  /// Returns a message about an end or a pause, or, if this player has just made the tournament, the order to start it at the chosen time.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")
@@ -77,10 +73,9 @@ struct OnlineTournament: Sendable {
     return top
   }
 
-  /// Asks again later, because the server refused the request for the next game.
   mutating func seekRefused(at now: Double) { (hasAsked, asksAt) = (false, now + OnlineTournament.pause) }
 
-  /// The path of the tournament in the web page's address, for the organiser with the organiser's secret. `nil` without a tournament.
+  /// The tournament's path in the web page's address; the organiser's path has the secret. `nil` without a tournament.
   var path: String? {
     guard let view else { return linkedCode.isEmpty ? nil : "t/\(linkedCode)" }
     return (["t", view.code] + (view.secret.map { [$0] } ?? [])).joined(separator: "/")
@@ -88,10 +83,8 @@ struct OnlineTournament: Sendable {
 
   // MARK: - Finished games
 
-  /// Begins to collect all games of the tournament.
   mutating func collectGames() { collection = collection ?? view.map { GameCollection(of: $0) } }
 
-  /// Requests the next games to be collected; once all games have arrived, returns the effect that saves them.
   mutating func collect(at now: Double) -> [Effect] {
     let effects = collection?.tick(at: now) ?? []
     guard let games = collection?.games, let view else { return effects }
@@ -102,14 +95,13 @@ struct OnlineTournament: Sendable {
 
   mutating func answered(_ rows: [JSONObject], more: Int64?) { collection?.answered(rows, more: more) }
 
-  /// Handles a refused request for games. If the reason is temporary (`isPassing`), repeats the request later; else gives up collecting.
-  /// Returns `isPassing`.
+  /// If the reason is temporary (`isPassing`), repeats the request for games later; else gives up collecting. Returns `isPassing`.
   mutating func gamesRefused(_ order: TournamentOrder, isPassing: Bool, at now: Double) -> Bool {
     if isPassing { collection?.refused(order, at: now) } else { collection = nil }
     return isPassing
   }
 
-  /// Requests once, after the end of the tournament, the last game won by each of the players in the first three places.
+  /// Requests the last game won by each player in the first three places, once, after the end of the tournament.
   mutating func askForMottos() -> [Effect] {
     guard mottos == nil, let notice = view?.notice, notice.phase == .over else { return [] }
     let wins = notice.winners.enumerated().compactMap { index, winner in winner.won.map { (place: index + 1, m: $0) } }
@@ -117,8 +109,7 @@ struct OnlineTournament: Sendable {
     return wins.map { .command(.watch($0.m, code: nil)) }
   }
 
-  /// Stores a finished game. For the mottos the window awaits the last game won by each of the players in the first three places. After all
-  /// these games have arrived, plays the mottos, that of the first place last.
+  /// Stores a finished game. Once all games for the mottos have arrived, returns the effect that plays the mottos.
   mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
     let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
     if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {
@@ -128,8 +119,7 @@ struct OnlineTournament: Sendable {
     return collection?.take(state) == true ? forgets : []
   }
 
-  /// Stops waiting for a game whose motto was to be played, and plays the other mottos if this was the last awaited game; `nil` if the game
-  /// was not awaited.
+  /// Stops waiting for a game and its motto. After the last game for the mottos, plays the mottos; `nil` if the game was not awaited.
   mutating func drop(_ m: MatchID) -> [Effect]? {
     guard let index = mottos?.awaited.firstIndex(where: { $0.m == m }) else { return nil }
     mottos?.awaited.remove(at: index)
@@ -153,7 +143,7 @@ struct OnlineTournament: Sendable {
     return model
   }
 
-  /// The tournament for its page; `milliseconds` is the time of the clock `MatchClient.now`.
+  /// `milliseconds` is the time by `MatchClient.now`.
   func model(client milliseconds: Int64) -> TournamentModel? {
     guard let view else { return nil }
     let notice = view.notice

@@ -5,11 +5,9 @@ import TicTacToe
 struct SeriesScore: Sendable {
   /// The wins of the player who is X now and of the player who is O now.
   private(set) var wins = BoardModel.Numbers()
-  /// The outcome of the game on the board as it was counted in `wins`: `nil` before the game has ended, `.some(nil)` if it ended without an
-  /// outcome.
+  /// The outcome that was counted in `wins`: `nil` before the game has ended, `.some(nil)` if it ended without an outcome.
   private var counted: Outcome??
 
-  /// Prepares for the next game: resets the wins unless the players stay the same, and exchanges the wins of X and O if they swap sides.
   mutating func nextGame(samePlayers: Bool, swapped: Bool = false) {
     wins = !samePlayers ? .init() : swapped ? .init(x: wins.o, o: wins.x) : wins
     counted = nil

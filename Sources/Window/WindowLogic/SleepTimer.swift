@@ -22,7 +22,6 @@ package struct SleepTimer: Sendable, Hashable {
 
   func isOver(at now: Double) -> Bool { now >= end }
 
-  /// Whole minutes left, at least 1.
   func minutesLeft(at now: Double) -> Int { max(1, Int(((end - now) / 60).rounded(.up))) }
 }
 
@@ -30,7 +29,6 @@ extension WindowState {
   /// The whole minutes until the listening mode ends by itself; `nil` without a timer.
   package func sleepMinutes(at now: Double) -> Int? { sleepTimer?.minutesLeft(at: now) }
 
-  /// Sets the sleep timer to the next longer choice or, after the longest, turns it off.
   mutating func chooseSleepTimer() -> [Effect] {
     guard mode == .listening else { return .refused(.notListening) }
     sleepTimer = SleepTimer.next(after: sleepTimer, at: now)

@@ -8,34 +8,29 @@ struct Talk: Sendable {
   private(set) var model = TalkModel()
   /// Whether chat is muted, as stored by the server.
   private var isQuiet = false
-  /// The blocked players, as stored by the server.
   private var blocked: Set<String> = []
-  /// The last reported opponent.
   private var reported = ""
 
-  /// Shows the chat with an opponent; drops the lines of a chat with another opponent.
+  /// Keeps the lines of the chat if the opponent stays the same.
   mutating func begin(with opponent: String) {
     if opponent != model.opponent { model = TalkModel() }
     model.opponent = opponent
     showSettings()
   }
 
-  /// Ends the chat of a match.
   mutating func end() { model = TalkModel() }
 
-  /// Resets the settings that a server keeps (mute, blocked players), because another server is connected.
+  /// Resets the settings that the former server stored.
   mutating func forgetServer() { (isQuiet, blocked) = (false, []) }
 
   /// Drops unsent lines, because the connection failed permanently.
   mutating func connectionFailed() { model.unsent = [] }
 
-  /// Marks the chat as read.
   mutating func pageOpened() { model.unread = 0 }
 
   // MARK: - Requests of the player
 
-  /// Handles an intent about the chat of a match. If `isOnline` is `false`, the command reaches the server after the client has
-  /// reconnected.
+  /// Unless `isOnline`, the command reaches the server after the client has reconnected.
   mutating func answer(_ intent: Intent, in m: MatchID, isOnline: Bool) -> [Effect] {
     let later: [Effect] = isOnline ? [] : [.say("\(.sentLater)")]
     switch intent {
@@ -56,7 +51,7 @@ struct Talk: Sendable {
 
   // MARK: - Events of the server
 
-  /// Handles an event about chat; `me` is this player's name. Shows a line of the opponent as a message unless the chat page is open.
+  /// `me` is this player's name. Shows a line of the opponent as a message unless the chat page is open.
   mutating func hear(_ event: ClientEvent, me: String?, page: SceneName) -> [Effect] {
     switch event {
     case .chat(_, let name, let text, let emote):

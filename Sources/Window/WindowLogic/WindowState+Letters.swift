@@ -19,7 +19,7 @@ package struct LetterGame: Sendable, Hashable {
   var other: Letter?
   /// The number of moves of `letter` that the board shows.
   var shown: Int
-  /// The time, in seconds of the platform's clock, at which the board shows the next move of `letter`.
+  /// When the board shows the next move of `letter`, in seconds of the platform's clock.
   var nextAt: Double
 
   init(_ entry: LetterBox.Entry, shown: Int, at now: Double) {
@@ -49,7 +49,7 @@ package struct LetterGame: Sendable, Hashable {
 package enum LetterRequest: Sendable, Hashable {
   case begin(Variant)
   case open(String), show(UInt64)
-  /// Store a letter of this player. If the letter begins a rematch that the opponent has begun already, show the opponent's game instead.
+  /// Store a letter of this player. If the opponent has begun the rematch already, show the opponent's game instead.
   case keep(Letter, you: Player, isRematch: Bool)
   case copy(String)
   case list, delete(UInt64)
@@ -77,7 +77,7 @@ extension WindowState {
     }
   }
 
-  /// The record of the game played by links on the board, with the seed of the game's music.
+  /// The record of the game played by links, with the seed of its music.
   package var letterPiece: Record? {
     guard let letter = self.letter?.letter else { return nil }
     var piece = letter.piece
@@ -85,7 +85,7 @@ extension WindowState {
     return piece
   }
 
-  /// The match id made of a letter's name. As in a network match, the seed of the game's music is a hash of the id.
+  /// As in a network match, the seed of the game's music is a hash of the match id.
   private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
 
   /// The title of the window while a game played by links is on the board.
@@ -94,7 +94,6 @@ extension WindowState {
     return game.mayAnswer ? "\(game.opponent): \(.yourMove)" : "\(.waitingFor, Message(game.opponent))"
   }
 
-  /// The model of the game played by links, for the pages.
   package var letterModel: LetterModel? {
     guard let game = self.letter else { return nil }
     let letter = game.letter
@@ -147,7 +146,7 @@ extension WindowState {
     return []
   }
 
-  /// Updates the board to `cells`. As a letter has no times, the music is composed as if the moves had been made at a fixed interval.
+  /// A letter has no times: the music is composed as if the moves had been made at a fixed interval.
   private func follow(_ cells: [Cell]) -> Effect {
     .syncBoard(cells, times: cells.indices.map { Int64($0) * Letter.pause })
   }
@@ -185,7 +184,6 @@ extension WindowState {
     return change { $0.letter = letter } + [.letter(.keep(letter, you: game.you, isRematch: false))]
   }
 
-  /// Handles an intent for games played by links.
   mutating func answer(_ intent: LetterIntent) -> [Effect] {
     switch intent {
     case .begin: return [.letter(.begin(mode == .local ? setup.variant : preferences.game))]
@@ -222,7 +220,6 @@ extension WindowState {
     }
   }
 
-  /// The text of the opponent's letter, as a message.
   private func said(in entry: LetterBox.Entry) -> [Effect] {
     let letter = entry.letter
     guard letter.sender != entry.you, !letter.words.isEmpty else { return [] }
@@ -231,7 +228,7 @@ extension WindowState {
     return [.say("\(sender): \(letter.words)")]
   }
 
-  /// Shows a game on the board. The moves after the first `known` are played one by one.
+  /// The moves after the first `known` are played one by one.
   private mutating func show(_ entry: LetterBox.Entry, known: Int = .max) -> [Effect] {
     let letter = entry.letter
     let cells = letter.game.cells

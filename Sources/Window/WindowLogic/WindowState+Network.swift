@@ -11,7 +11,6 @@ extension WindowState {
 
   // MARK: - Requests of the player
 
-  /// Connects to a server; `destination` is the next step after logging in.
   package mutating func connect(
     to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false, newToken: String = ""
   ) -> [Effect] {
@@ -196,7 +195,6 @@ extension WindowState {
     return isOurs || m == lobby.wanted ? showMatch(m, view) : []
   }
 
-  /// Shows a match in its current state on the board.
   private mutating func showMatch(_ m: MatchID, _ view: MatchView?) -> [Effect] {
     guard let view, let next = OnlineMatch(view, at: now), let joined = next.joined else {
       lobby.expect(m)
@@ -222,7 +220,6 @@ extension WindowState {
     return effects + syncBoard(game)
   }
 
-  /// Updates the board to the state of the match.
   private mutating func syncBoard(_ board: Game) -> [Effect] {
     guard let effects = onlineMatch?.syncBoard(board, lostAt: lobby.lostAt, at: now) else { return [] }
     lobby.matchFollowed()

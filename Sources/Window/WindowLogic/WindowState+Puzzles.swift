@@ -2,15 +2,14 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The puzzle on the board. The player marks one cell. Then the window plays the rest of the solution or, in a three-minute run, begins the
-/// next puzzle.
+/// The puzzle on the board. After the player's move the window plays the rest of the solution; a three-minute run has the next puzzle.
 struct PuzzleRun: Sendable, Hashable {
   let puzzle: Puzzle
   /// Whether the player's move was the right one; `nil` before the move.
   fileprivate(set) var isSolved: Bool?
   /// The number of the solution's moves that are on the board.
   fileprivate var shown = 0
-  /// The time, in seconds of the platform's clock, at which the solution's next move is played, or the next puzzle requested.
+  /// When the solution's next move is played or the next puzzle is requested, in seconds of the platform's clock.
   fileprivate var nextAt = 0.0
   fileprivate var sprint: Sprint?
 
@@ -45,10 +44,8 @@ package enum PuzzleRequest: Sendable, Hashable {
 }
 
 extension WindowState {
-  /// The puzzle while it is on the board.
   var puzzleRun: PuzzleRun? { mode == .local ? local.puzzle : nil }
 
-  /// The puzzle for the pages.
   package func puzzle(at now: Double) -> PuzzleModel? {
     guard let run = puzzleRun else { return nil }
     var model = PuzzleModel(isSolved: run.isSolved)

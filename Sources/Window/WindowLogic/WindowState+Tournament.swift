@@ -3,12 +3,11 @@ import Interface
 import MatchProtocol
 import TicTacToe
 
-/// Tournaments: makes, enters and follows a tournament, and requests the player's next game.
 extension WindowState {
-  /// The tournament that the window follows; `nil` without a connection.
+  /// `nil` without a connection.
   private var followed: OnlineTournament? { lobby.connection == .none ? nil : tournament }
 
-  /// The tournament for its page; `milliseconds` is the time of the clock `MatchClient.now`.
+  /// `milliseconds` is the time by `MatchClient.now`.
   package func tournament(client milliseconds: Int64) -> TournamentModel? {
     followed?.model(client: milliseconds)
   }
@@ -16,7 +15,6 @@ extension WindowState {
   /// The player's own row of the tournament, for the board page.
   package var standing: TournamentModel.Standing? { followed?.standing }
 
-  /// The code in the link that was opened, until the server has sent the tournament.
   package var linkedTournament: String { tournament.linkedCode }
 
   /// The default clock and length in minutes of a tournament of the selected variant.
@@ -24,7 +22,6 @@ extension WindowState {
     (preferences.game.tournamentClock.description, preferences.game.tournamentMinutes)
   }
 
-  /// The path of the tournament in the web page's address; `nil` without a tournament.
   var tournamentPath: String? {
     lobby.connection == .none && tournament.linkedCode.isEmpty ? nil : tournament.path
   }
@@ -71,8 +68,7 @@ extension WindowState {
     }
   }
 
-  /// Opens the page of a link's tournament and follows the tournament. A player without a name connects only after entering a name there,
-  /// since the name is sent with the login.
+  /// A player without a name connects only after entering a name on the tournament's page, since the name is sent with the login.
   private mutating func open(_ path: String) -> [Effect] {
     let parts = path.split(separator: "/").map { String($0) }
     guard let code = parts.first.flatMap(canonicalCode) else { return .refused(.errCode) }
@@ -100,8 +96,6 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  /// Requests what is due: the next game to play or to watch, games to be saved, and, on the page of a finished tournament, the games whose
-  /// mottos are to be played.
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
     var effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
@@ -111,8 +105,6 @@ extension WindowState {
     return effects + (page == .tournament ? tournament.askForMottos() : [])
   }
 
-  /// Returns the effects of a refused request about a tournament: a sound and the server's reason. If the reason is temporary, a request
-  /// for games is repeated instead.
   mutating func tournamentRefused(_ asked: ClientMessage?, _ code: ErrorCode, _ said: String) -> [Effect] {
     if case .tournament(let order) = asked, order.operation == .games,
       tournament.gamesRefused(order, isPassing: code.isPassing, at: now)

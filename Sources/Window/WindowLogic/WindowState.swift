@@ -4,10 +4,8 @@ import MatchProtocol
 import Oracle
 import TicTacToe
 
-/// The state of the window as a value: the game on the board, the connection, and the permitted actions.
-///
-/// A state machine: `step` takes an intent, a network event or a tick and returns effects, which the caller executes. SDL, files, clocks
-/// and locks are left to the caller. Every intent in every state causes an effect or a message to the player.
+/// The window's state machine: `step` takes an intent, a network event or a tick and returns effects, which the caller executes. It uses no
+/// SDL, files, clocks or locks. Every intent in every state causes an effect or a message to the player.
 package struct WindowState: Sendable {
   /// The kind of game on the board.
   package enum Mode: Sendable, Hashable {
@@ -24,13 +22,10 @@ package struct WindowState: Sendable {
     case letter
   }
 
-  /// The state of the connection to a server.
   package enum ConnectionState: Sendable, Hashable {
     /// There is no connection, or it failed permanently.
     case none
-    /// The first connection is being made.
     case connecting
-    /// The connection works.
     case online
     /// The connection was lost and is being made again.
     case reconnecting
@@ -38,13 +33,11 @@ package struct WindowState: Sendable {
 
   /// An input of the state machine.
   package enum Event: Sendable, Hashable {
-    /// An action of the player.
     case intent(Intent)
     /// An event of the connection, with the state of the event's match right after the event.
     case network(ClientEvent, MatchView?)
     /// Another page of the window is shown now: `Board.page`.
     case pageChanged
-    /// The store of letters has answered.
     case letter(LetterNews)
     /// The puzzle that was requested.
     case puzzle(Puzzle)
@@ -56,13 +49,10 @@ package struct WindowState: Sendable {
     package var game: Game
     /// Whether the game on the board is not over and a person at this machine is to move.
     package var acceptsMove: Bool
-    /// Whether a move can be taken back.
     package var canUndo: Bool
-    /// Whether a move taken back can be played again.
     package var canRedo: Bool
     /// Whether the music after the end of the game still plays.
     package var isClosing: Bool
-    /// The open page.
     package var page: SceneName
 
     package init(
@@ -76,9 +66,9 @@ package struct WindowState: Sendable {
 
   /// The player's settings that `WindowState` reads.
   package struct Preferences: Sendable, Hashable {
-    /// The player's name in the settings; empty if the player has entered none.
+    /// Empty if the player has entered none.
     package var name = ""
-    /// The variant for network matches: the variant chosen last.
+    /// The variant for network matches.
     package var game = Variant.classic
     /// The clock for matches with strangers, as spelled in the settings.
     package var clock = "60+2"
@@ -86,7 +76,7 @@ package struct WindowState: Sendable {
     package var roomClock = "none"
     /// The address of the server: in a browser the server from which the web page came, else the server used last.
     package var server = ""
-    /// The address of the server of this player's unfinished match, which can be resumed there; empty if no match is unfinished.
+    /// The address of the server of this player's unfinished match; empty if no match is unfinished.
     package var matchServer = ""
     package var isRated = false
     /// This player's side in a room; `nil` lets the server choose.
@@ -105,9 +95,7 @@ package struct WindowState: Sendable {
 
   package var preferences = Preferences()
   var local: LocalGame
-  /// The network match on the board, if there is one.
   var onlineMatch: OnlineMatch?
-  /// The game played by links on the board, if there is one.
   var letter: LetterGame?
   var sleepTimer: SleepTimer?
   /// The three-minute run that begins when the requested first puzzle arrives; `nil` at other times.
@@ -133,12 +121,9 @@ package struct WindowState: Sendable {
   package var setup: GameSetup { onlineMatch?.setup ?? letter?.setup ?? local.setup }
   /// The daily puzzle while it is played.
   package var today: DailyBoard? { onlineMatch == nil && letter == nil ? local.today : nil }
-  /// The wins of both players since they began to play each other, by the side that each has now.
   package var score: BoardModel.Numbers { series.wins }
   package var network: NetworkModel { lobby.network }
-  /// The chat of the match.
   package var chat: TalkModel { talk.model }
-  /// Whether the server closed the connection because the player connected elsewhere.
   package var isReplaced: Bool { lobby.isReplaced }
 
   /// The players that the page for a new game proposes: those of an ordinary local game on the board, else the players chosen last.
@@ -147,10 +132,10 @@ package struct WindowState: Sendable {
   /// Whether this player is in an unfinished match.
   package var isPlaying: Bool { onlineMatch?.isPlaying == true }
 
-  /// Whether this player is in an unfinished match and connected. Until the match is over, no other game may begin.
+  /// Whether this player is connected and in an unfinished match: until the match is over, no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
-  /// The match for the board page. `seconds` is the time as given to `step`, `milliseconds` the time by `MatchClient.now`.
+  /// `seconds` is the time as given to `step`, `milliseconds` the time by `MatchClient.now`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }
@@ -163,7 +148,6 @@ package struct WindowState: Sendable {
   /// Whether a match is about to replace the local game on the board; the local game takes no moves until then.
   package var awaitsMatch: Bool { lobby.isOpeningMatch }
 
-  /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
   package func waited(at seconds: Double) -> Int? { lobby.waited(at: seconds) }
 
   /// The default clock of the selected variant.
@@ -182,12 +166,11 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// The path of the link by which spectators watch a match.
   private func watched(_ id: String) -> String { (["w", id] + (lobby.code.map { [$0] } ?? [])).joined(separator: "/") }
 
   // MARK: - Steps
 
-  /// Handles an event; `board` is the session's current state, `now` a monotonic clock in seconds.
+  /// `board` is the session's current state, `now` a monotonic clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
     defer { lobby.countWait(at: now) }
@@ -249,8 +232,7 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // Convert the state to its notation and back, as saving and reading a record does. In Infinite this drops the counts of how often
-      // each position has occurred.
+      // Convert the state to its notation and back, as a saved record does: in Infinite this drops the counts of repeated positions.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
