@@ -5,13 +5,11 @@ import Opponents
 import Screen
 import TicTacToe
 
-/// Evaluates Ultimate, which is not solved, by search: for hint and analysis, and for each position of a game under
-/// review. Runs on a worker, one search at a time.
+/// Evaluates positions of Ultimate, which is not solved, by search on a worker, one search at a time.
 final class Analyzer {
   private let services: PlatformServices
   private let knowledge: UltimateKnowledge
   private let screen: RootScreen
-  /// The search in progress.
   private var thought: (game: Game, found: ResultQueue<MoveAnalysis>)?
   /// The last position for which the player asked for a hint or an analysis.
   private(set) var asked: Game?
@@ -19,14 +17,13 @@ final class Analyzer {
 
   /// The number of simulations of one search, so small that the search blocks a browser's only thread for less than 1/60 s.
   private static let simulations = 8_000
-  /// The number of tree nodes for which a search has memory.
+  /// The maximum number of nodes of a search tree.
   private static let treeSize = 1 << 18
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {
     (self.services, self.knowledge, self.screen) = (services, knowledge, screen)
   }
 
-  /// Requests an evaluation of the moves in a game's position.
   func judge(_ game: Game) {
     if game.variant.isSolved { return }
     asked = game
@@ -36,11 +33,9 @@ final class Analyzer {
   /// The evaluation of the moves in a game's position, which `judge` has requested; `nil` until the search has ended.
   func analysis(of game: Game) -> MoveAnalysis? { analysis.flatMap { $0.game == game ? $0.analysis : nil } }
 
-  /// Whether a search is in progress.
   var isThinking: Bool { thought != nil }
 
-  /// Stores the result of a finished search. Starts the next one: of the position that the player asked for, or else of the first position
-  /// under review that has no estimate.
+  /// Stores the result of a finished search and starts the next search: of the position that the player asked for, then for a review.
   func carryOn() {
     if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil
@@ -112,7 +107,7 @@ package final class UltimateKnowledge {
 
   init(_ read: @escaping () -> [UInt8]?) { self.read = read }
 
-  /// The value function; `nil` if the file is missing: levels 5 and 6 then play like level 4.
+  /// `nil` if the file is missing: levels 5 and 6 then play like level 4.
   var value: UltimateValue? {
     if !isRead {
       isRead = true

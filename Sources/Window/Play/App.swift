@@ -11,8 +11,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// Connects the parts of the window: passes inputs to the screen and the screen's intents to `state`, and executes the effects that `state`
-/// returns. Decides nothing that `state` can decide.
+/// Connects the parts of the window: passes inputs to the screen, the screen's intents to `state`, and executes the effects of `state`.
 package final class App: PlatformGame {
   let machine: AppEnvironment
   let session: GameSession
@@ -41,25 +40,23 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  /// The write error that the player was last told of because the settings could not be saved; `nil` while saving succeeds.
+  /// The last error of saving the settings that the player was told of; `nil` while saving succeeds.
   private var toldFault: WriteFault?
-  /// Whether musical signs (such as the sign of a threat) are explained: only if games are saved. A run for a screenshot saves no games, so
-  /// no explanation covers the picture.
+  /// Whether musical signs are explained: not in a run for a screenshot, which saves no games and whose picture shall show no explanation.
   private let teaches: Bool
   /// The index of the last bar that was checked for musical signs to be explained.
   private var explainedBar = -1
-  /// The earliest time, in seconds of the platform's clock, at which the tournament's table beside the board is updated again.
+  /// When the tournament's table beside the board is updated again, in seconds of the platform's clock.
   private var tournamentDue = -Double.infinity
 
   /// The longest time between two updates in seconds. An update polls the rule file, room announcements and time-outs.
   private static let lookInterval = 0.5
-  /// The longest time between two updates in seconds while music other than the running game's plays, a search runs, or an example is about
-  /// to begin because a dial was turned.
+  /// The longest time between two updates in seconds, while a search runs or music other than the running game's plays.
   private static let interludeInterval = 0.05
   /// Seconds after which the preview tone of a cell ends, even if the pointer stays on the cell.
   private static let previewSeconds = 4.0
 
-  /// Assembles the parts. `rulesName`: the name of the score rules that `session` already has. `overrides`: sets settings for this run.
+  /// `rulesName`: the name of the score rules that `session` already has. `overrides`: sets settings for this run.
   init(
     _ machine: AppEnvironment, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     seed: UInt64,
@@ -97,7 +94,7 @@ package final class App: PlatformGame {
     }
   }
 
-  /// The window title, which signals the player's turn while the window is in the background.
+  /// Signals the player's turn while the window is in the background.
   package var windowTitle: String {
     if let title = state.letterTitle { return "\(title.text(in: screen.settings.language)) · Alina" }
     return isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina"
@@ -105,12 +102,10 @@ package final class App: PlatformGame {
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
 
-  /// Connects to a server given by the command line, a URL or the last run.
   package func connect(to address: ServerAddress, destination: Destination?, isHosting: Bool = false) {
     for effect in state.connect(to: address, destination: destination, isHosting: isHosting) { perform(effect) }
   }
 
-  /// Tells the player the new state of the sound output.
   package func soundChanged(to state: SoundState) {
     switch state {
     case .playing: screen.say("\(.soundBack)")
@@ -122,14 +117,13 @@ package final class App: PlatformGame {
 
   // MARK: - PlatformGame
 
-  /// Processes the inputs since the last call and advances time.
   package func update(input: [InputEvent], at now: Double) {
     take(input, at: now)
     music.carryOn()
     musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // The number of moves after the player's inputs. A greater number below means that the network or a computer opponent has moved.
+    // A greater number of moves below means that the network or a computer opponent has moved.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }
@@ -137,7 +131,6 @@ package final class App: PlatformGame {
     near = machine.neighbours(state.network, looksAround && screen.currentScene == .network, now)
     endLongPreview(at: now)
     session.advance()
-    // Request attention if the player's turn began while the window is hidden.
     if isHidden && session.game.cells.count > plies && isYourMove { machine.services.requestAttention() }
     step(.tick)
     let fault = screen.settings.store.fault
@@ -148,7 +141,7 @@ package final class App: PlatformGame {
     screen.advance(to: now)
   }
 
-  /// Opens the session at the first call. Passes inputs to the screen, and tracks whether the window has the focus and is visible.
+  /// Handles inputs without advancing time; the first call opens the session.
   package func take(_ input: [InputEvent], at now: Double) {
     if !hasOpened {
       hasOpened = true
@@ -158,7 +151,7 @@ package final class App: PlatformGame {
     for event in input {
       if case .focus(let gained) = event {
         hasFocus = gained
-        // While the window lacked the focus, another window or tab may have stored that musical signs were explained or puzzles solved.
+        // Another window may have stored meanwhile that musical signs were explained or puzzles solved.
         if gained { screen.settings.refreshMarks() }
         if gained, screen.currentScene == .letters { want(.letter(.list)) }
       }
@@ -182,10 +175,9 @@ package final class App: PlatformGame {
     return state.match != nil || !session.game.cells.isEmpty
   }
 
-  /// Whether the listening mode is on: computer opponents play one game after another.
   package var isListening: Bool { state.mode == .listening }
 
-  /// The path in the page's address: of the game under review, of the player's own music, or else `WindowState.place`.
+  /// The path in the page's address.
   package var place: String {
     switch screen.currentScene {
     case .review: files.reviewedPlace
@@ -194,9 +186,8 @@ package final class App: PlatformGame {
     }
   }
 
-  /// The number of presses of the browser's *Back* that stay in Alina: one for each page above the board, and in a match one more, which
-  /// asks before the match is left. The number does not depend on the connection: if the page changed its history when a connection is
-  /// lost, the browser would cancel a reload that the player has just begun.
+  /// How many presses of the browser's *Back* stay in Alina; in a match one more, which asks before the match is left. Independent of the
+  /// connection: a change of the page's history when a connection is lost would cancel a reload that the player has just begun.
   package var stepsBack: Int { screen.depth + (state.isPlaying ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
@@ -206,16 +197,13 @@ package final class App: PlatformGame {
     if let address = ServerAddress(screen.settings.matchServer) { connect(to: address, destination: .resume) }
   }
 
-  /// The variant of the game on the board.
   package var variant: Variant { session.game.variant }
 
   /// Handles an intent as if a button had sent it.
   package func want(_ intent: Intent) { step(.intent(intent)) }
 
-  /// The time, in seconds of the platform's clock, at which the next frame is due.
   package func nextFrame(after now: Double) -> Double { screen.nextFrame(after: now) }
 
-  /// The time, in seconds of the platform's clock, at which `update` is due even without a frame or input.
   package func nextUpdate(after now: Double) -> Double {
     let interval =
       music.isPlaying || analyzer.isThinking || musicEditor.isDue ? App.interludeInterval : App.lookInterval
@@ -226,7 +214,7 @@ package final class App: PlatformGame {
     screen.draw(into: surface, isNew: isNew, at: now)
   }
 
-  /// Saves everything and disconnects; call before the program ends.
+  /// Call it before the program ends.
   package func finish() {
     files.flush()
     screen.settings.store.save()
@@ -277,7 +265,7 @@ package final class App: PlatformGame {
       previewSince = cell == nil ? nil : now
       session.preview(cell)
     case .undo:
-      // Undoing the last move of a finished game: keep the finished game in its file, and save the continued game in a new file.
+      // The finished game keeps its file; the continued game gets a new file.
       if session.game.isOver { files.newName() }
       session.undo()
     case .redo: session.redo()
@@ -437,7 +425,7 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // Only the tournament's own page and the board page show the tournament's table. On the board page two updates a second are enough.
+    // The tournament's page and the board page show the table; on the board page two updates a second are enough.
     if screen.currentScene == .tournament || screen.currentScene == .board && now >= tournamentDue {
       tournamentDue = now + App.lookInterval
       screen.pages.linkedTournament = state.linkedTournament

@@ -19,12 +19,10 @@ package struct SoundOutput {
   package var setPreviewLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Sets the volume of the drone; `nil` is silence.
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
-  /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells the engine whether its output is unheard: the window is hidden, and it is muted or the settings silence hidden windows. While
-  /// the output is unheard, the engine may stop computing samples.
+  /// While the window is hidden and silent, the engine may stop computing samples.
   package var setUnheard: (Bool) -> Void = { _ in }
-  /// Selects whether quiet passages are made louder, so that they differ less from loud ones.
+  /// Selects whether quiet passages are made louder.
   package var setEven: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
@@ -33,11 +31,9 @@ package struct SoundOutput {
   /// Selects the output device; an empty name is the system's default.
   package var setDevice: (String) -> Void = { _ in }
 
-  /// Makes an output that only passes events to `port`: its functions for volume, tuning and so on do nothing.
   package init(_ port: SoundPort) { self.port = port }
 }
 
-/// The state of the sound output.
 package enum SoundState: Sendable, Hashable {
   case playing
   case none
@@ -46,7 +42,6 @@ package enum SoundState: Sendable, Hashable {
   case lost
 }
 
-/// The available score rules.
 package struct ScoreRulesProvider {
   /// Valid score rules, and the name and hash by which records identify these rules.
   package typealias Loaded = (rules: ScoreRules, reference: Record.ScoreRules)
@@ -66,7 +61,7 @@ package struct ScoreRulesProvider {
   package var tree: (_ name: String) -> RuleTree? = { _ in nil }
   private let loadNamed: (_ name: String) throws(Refusal) -> Loaded
 
-  /// Makes a provider. `load` loads shipped rules by name and a rule file by path; the provider itself loads a player's own music.
+  /// `load` loads shipped rules by name and a rule file by path.
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { loadNamed = load }
 
   /// Loads shipped rules by name, a rule file by path, or a player's own music by its code (`OwnMusic.word`).
@@ -81,7 +76,6 @@ package struct ScoreRulesProvider {
     }
   }
 
-  /// The name of the rule file of a player's own music.
   static func fileName(_ own: OwnMusic) -> String { "\(own.word).yaml" }
 }
 
@@ -102,7 +96,7 @@ package struct Connection {
   }
 }
 
-/// The music of a game, to be exported in all formats.
+/// The music of a game, for export and film.
 package struct Piece: Sendable {
   /// The name of the exported files, without the extension.
   package var name: String
@@ -116,10 +110,9 @@ package struct Piece: Sendable {
   package var isGrand: Bool
   /// The tuning of A4 in Hz.
   package var a4: Double
-  /// Whether quiet passages are made louder, so that they differ less from loud ones.
+  /// Whether quiet passages are made louder.
   package var isEven: Bool
 
-  /// The title on the score page.
   package var title: String { Library.title(names) }
 }
 
@@ -132,11 +125,10 @@ package enum MakingNews: Sendable, Hashable {
   case stopped
 }
 
-/// The reason why an export or film failed.
 package enum MakingFault: Error, Sendable, Hashable {
   case noFFmpeg
   case write(path: String, WriteFault)
-  /// Another error. `path`: the folder or the name of the piece. The second text: the error's message in English.
+  /// `path`: the folder or the name of the piece. The second text: the error's message in English.
   case other(path: String, String)
 }
 
@@ -163,8 +155,7 @@ package struct AppEnvironment {
   /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
-  /// Draws the result of the daily puzzle with `draw`, then shares the picture or writes a file. Returns the file's path and whether the
-  /// file was written; `nil` if the picture was shared.
+  /// Shares the picture of a solved daily puzzle and returns `nil`, or writes a file and returns its path and whether it was written.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(

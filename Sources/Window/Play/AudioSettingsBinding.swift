@@ -43,7 +43,6 @@ final class AudioSettingsBinding {
     settings.$device.observe { sound.setDevice($0) }
   }
 
-  /// Loads the score rules again if the file of the rules has changed, and retunes if the tonic of the game has changed.
   func watchRules(at now: Double) {
     if rulesWatch.wantsReading(at: now, stamp: machine.services.fileStamp) { loadRules(screen.settings.scoreRules) }
     if session.rulesInForce.scale != tonality.scale { retune() }
@@ -70,7 +69,6 @@ final class AudioSettingsBinding {
     machine.sound.setTuning(a4)
   }
 
-  /// Selects the grand piano if installed, unless the player or the command line prefers the modal piano.
   private func choosePiano() {
     let setGrand = machine.sound.setGrand
     let wanted = setGrand == nil ? .modal : screen.settings.piano
@@ -78,7 +76,7 @@ final class AudioSettingsBinding {
     setGrand?(wanted == .grand)
   }
 
-  /// Applies the setting for the sound of hidden windows. Only the sound changes in a hidden window: clocks and opponents continue.
+  /// Only the sound changes in a hidden window: clocks and opponents continue.
   func applyBackground(hidden: Bool) {
     isHidden = hidden
     let settings = screen.settings
@@ -87,13 +85,12 @@ final class AudioSettingsBinding {
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : AudioSettingsBinding.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
-    // The events that were posted but have not sounded yet are for the previous voices. Discard them if some voice must be silent now; if
-    // all voices may sound, keep them. The new choice of voices holds from the next bar.
+    // Discard the posted events if some voice must be silent now; if all voices may sound, the choice holds from the next bar.
     if voices != .all, session.voices != voices { PiecePlayback.cut(machine.sound.port) }
     session.voices = voices
   }
 
-  /// Loads score rules. On an error, shows the error and keeps the previous rules.
+  /// On an error, shows the error and keeps the previous rules.
   func loadRules(_ name: String, isFirst: Bool = false) {
     // Take the file's stamp, which each write changes, before reading the file: if the file is written meanwhile, it is read again.
     let path = machine.rules.path(name)
@@ -125,7 +122,6 @@ package enum Pages {
     return services
   }
 
-  /// Fills in the constant content of the pages.
   static func fill(_ screen: RootScreen, _ rules: ScoreRulesProvider) {
     screen.pages.scoreRules = rules.names
     screen.pages.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
@@ -138,7 +134,6 @@ package enum Pages {
 }
 
 extension Tonality {
-  /// The tonality of score rules.
   init(_ rules: ScoreRules) {
     func hand(_ octaves: Int) -> [Pitch] { rules.cells.map { Pitch(min(max($0.midi + 12 * octaves, 0), 127)) } }
     self.init(scale: rules.scale, x: hand(rules.first.octaves), o: hand(rules.second.octaves))
@@ -146,7 +141,6 @@ extension Tonality {
 }
 
 extension Settings {
-  /// Stores a value that the window state asks to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
     // Read the stored marks again first: another window may have stored explained signs, shown rules or solved puzzles since.
     refreshMarks()
@@ -158,16 +152,14 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // A puzzle that was left open over midnight is solved late, and its day is the one just before the current streak. So the streak now
-      // includes that day, and the streak that ended just before that day (`streakBefore`, 0 without one).
+      // A puzzle left open over midnight is solved late: its day joins the current streak to the streak before that day (`streakBefore`).
       let start = streakStart > 0 ? streakStart : solvedDay - streak + 1
       if streak > 0, day == start - 1 {
         (streak, streakStart, streakBefore) = (streak + 1 + streakBefore, day - streakBefore, 0)
       }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
-      // A flight from Los Angeles to Sydney skips a date. The streak continues if in the time zone of the last solution it is still the day
-      // after `solvedDay`.
+      // A flight from Los Angeles to Sydney skips a date: in the last solution's zone it may still be the day after `solvedDay`.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       let goesOn = day == solvedDay + 1 || isSkipped

@@ -69,7 +69,6 @@ package final class Files {
 
   private var services: PlatformServices { machine.services }
 
-  /// The game under review while the page of the review is open, else `nil`.
   private var reviewed: Record? { screen.currentScene == .review ? music.reviewed?.record : nil }
 
   func answer(_ intent: Intent) {
@@ -111,7 +110,7 @@ package final class Files {
     }
   }
 
-  /// Shares the link of a path: the web page's URL, then the path. A program without a web page copies `#/` and the path.
+  /// A program without a web page copies `#/` and the path.
   func share(_ path: String) {
     guard let share = services.share else { return services.copy("#/\(path)", screen) }
     share(path) { [self] outcome in
@@ -119,7 +118,7 @@ package final class Files {
     }
   }
 
-  /// Shares the result of the daily puzzle: copies its text, and saves or shares its picture.
+  /// Copies the text of the result, and saves or shares its picture.
   func share(_ board: DailyBoard) {
     let card = card(of: board)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
@@ -149,8 +148,7 @@ package final class Files {
     (name, title, asked, isDeleted, savedTouches) = (nil, nil, nil, false, 0)
   }
 
-  /// Saves the running game if it has changed since the last call, unless games of this kind, such as puzzles, are not saved (`isWanted`).
-  /// If `isResumable`, the next start resumes the game. Also handles the progress of exports and films. Called at each update.
+  /// Call it at each update. Saves the running game if it has changed; `isWanted` is `false` for games that are not saved, such as puzzles.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for news in pieceNews.takeAll() { handle(news, isFilm: false) }
     for news in filmNews.takeAll() { handle(news, isFilm: true) }
@@ -174,13 +172,11 @@ package final class Files {
     keeper.keep(.init(running, as: name, isResumable: isResumable))
   }
 
-  /// Writes pending records; call before the program ends.
   func flush() {
     keepFreePlay()
     keeper?.flush()
   }
 
-  /// Saves free play when the board has not been touched for a while, or before free play ends.
   private func keepFreePlay() {
     guard let keeper, !isDeleted, let count = session.freePlay?.touches.count, count > savedTouches else { return }
     let name = runningName
@@ -188,14 +184,13 @@ package final class Files {
     keeper.keep(.init(running, as: name, isResumable: false))
   }
 
-  /// The file name of the running game: it begins with the local time, so that file names sort by date.
+  /// Begins with the local time, so that file names sort by date.
   private var runningName: String {
     if let name { return name }
     return newName("-")
   }
 
-  /// A new file name: the local time, `ending`, and the first number from 1 with which no window has used the name. A name can be used
-  /// already if another window chose it in the same second, or if the clock was set back.
+  /// The local time, `ending` and a number, because another window may have chosen a name in the same second.
   private func newName(_ ending: String) -> String {
     let start = services.timeStamp() + ending
     let names = (1...99).lazy.map { "\(start)\($0)" }
@@ -214,7 +209,6 @@ package final class Files {
   /// The game under review, or else the game on the board.
   private var shown: Record { reviewed ?? running }
 
-  /// Saves the game under review, or else the running game, at once.
   private func saveGame() {
     guard let keeper, let store else { return screen.say("\(.nothingKept)") }
     let name = reviewed == nil ? runningName : newName("-\(Library.copyMark)")
@@ -228,13 +222,11 @@ package final class Files {
     }
   }
 
-  /// Saves the table of the tournament: in the player's data folder, or, on the web page, as a download.
   private func saveTable() {
     guard let table = screen.pages.tournament else { return screen.say("\(.nothingToKeep)") }
     save(table.csv, as: "tournament-\(table.code)-\(services.timeStamp()).csv")
   }
 
-  /// Saves the games of a tournament in one file.
   func saveGames(_ games: [MatchState], code: String, name: String) {
     let (stamp, tonics) = (services.timeStamp(), session.rules.tonics.count)
     let texts = games.map { state in
@@ -264,7 +256,7 @@ package final class Files {
     return record(from: String(decoding: bytes, as: UTF8.self), in: Message(path))
   }
 
-  /// Parses a game or a position. If the text is invalid, shows a notice with the number of the faulty line and returns `nil`.
+  /// Parses a game or a position; if the text is invalid, shows a notice and returns `nil`.
   private func record(from text: String, in source: Message) -> Record? {
     do throws(NotationError) { return try Library.record(from: text) } catch {
       screen.say("\(.unreadableLine, source, "\(error.line)")\(english: " \(error.description)", else: nil)")
@@ -334,12 +326,10 @@ package final class Files {
     reviewedPlace = services.isPage ? place(of: record) : ""
   }
 
-  /// Opens the game on the board for review.
   func review() {
     review(running, human: session.participants.loneHuman)
   }
 
-  /// Opens a game file for review. If the file is missing or damaged, shows a notice.
   package func open(path: String) { open(saved(path)) }
 
   /// Opens a game contained in the page's URL.
@@ -353,7 +343,6 @@ package final class Files {
 
   // MARK: - Pieces and pictures
 
-  /// Exports the piece of the game under review, or else of the game on the board, in all formats, on a worker.
   private func keepPiece() {
     guard let piece else { return }
     screen.say("\(.keeping)")
@@ -366,7 +355,7 @@ package final class Files {
     }
   }
 
-  /// The game under review, or else the game on the board, with its music. If the game has no move, shows a notice and returns `nil`.
+  /// If the game has no move, shows a notice and returns `nil`.
   private var piece: Piece? {
     let (record, isRunning) = (shown, reviewed == nil)
     guard !record.game.cells.isEmpty || record.freePlay?.touches.isEmpty == false else {
@@ -417,15 +406,13 @@ package final class Files {
 }
 
 extension PlatformServices {
-  /// `file`: the path of a file to be exported, in the data folder or, in a browser, for a download. `shown`: the text that names the file
-  /// to the player.
+  /// `file`: the path of a file in the data folder or, in a browser, for a download. `shown`: the text that names the file to the player.
   func exportPath(_ name: String, in folder: String = "") -> (file: String, shown: String) {
     if isPage { return ("download/\(name)", name) }
     let path = "\(dataFolder())/\(folder)\(name)"
     return (path, path)
   }
 
-  /// Copies a text and tells the player whether that succeeded.
   func copy(_ text: String, _ screen: RootScreen) {
     setClipboard(text) { screen.say($0 ? "\(.copied)" : "\(.copyFailed)") }
   }

@@ -12,8 +12,7 @@ package struct FilmStage {
   let screen = RootScreen(services: PlatformServices(locks: .none))
   private var gameEvents: ArraySlice<(moment: Tick, event: GameEvent)>
 
-  /// The music of a film. A move takes two seconds, or in a game of more than 25 moves an equal share of 50 s, so that a film lasts about a
-  /// minute at most. Free play keeps the times of its touches, except that no pause exceeds a minute.
+  /// A move takes two seconds, or in a long game an equal share of 50 s, so that the film lasts about a minute.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
     var record = record
     record.logSlots = nil
@@ -26,7 +25,6 @@ package struct FilmStage {
     return Rendition(of: record, rules: rules, seed: seed, human: human, trimmed: true, opens: false)
   }
 
-  /// Sets up the board for two named players.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
     gameEvents = rendition.gameEvents[...]
     screen.model.game = Game(from: record.game.startState)
@@ -40,8 +38,7 @@ package struct FilmStage {
     screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
   }
 
-  /// Draws the picture of the film at the time `now` in seconds, which may not decrease; returns the changed rectangles. With
-  /// `isNew`, `bitmap` does not contain the previous picture, so everything is drawn.
+  /// `now` is in seconds and may not decrease. Returns the changed rectangles; with `isNew` everything is drawn.
   package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     while let next = gameEvents.first, next.moment.seconds <= now {
       gameEvents.removeFirst()

@@ -9,11 +9,11 @@ package struct LaunchOptions {
   package var seed: UInt64
   package var rulesName: String
   package var rules: ScoreRulesProvider.Loaded
-  /// The opponent; `nil` for the opponent of the last game.
+  /// `nil` for the opponent of the last game.
   package var opponent: Seat?
-  /// The player's side; `nil` for X if an opponent is named, else for the side of the last game.
+  /// `nil` for X if an opponent is named, else for the side of the last game.
   package var side: Player?
-  /// The variant; `nil` for the variant of the last game.
+  /// `nil` for the variant of the last game.
   package var variant: Variant?
   /// Whether games are saved in the player's folder, and learning opponents learn from the games there.
   package var keepsGames = true
@@ -28,7 +28,6 @@ package struct LaunchOptions {
 
   fileprivate func setup(remembered settings: Settings) -> GameSetup {
     let opponent = opponent ?? Seat(argument: settings.opponent) ?? .level(3)
-    // Without a named side, the player is X if an opponent is named, and else has the side of the last game.
     let side = side ?? (self.opponent == nil && settings.side == "o" ? .o : .x)
     let setup = side == .o ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
     return setup.playing(variant ?? settings.game)
@@ -36,7 +35,6 @@ package struct LaunchOptions {
 }
 
 extension App {
-  /// Assembles a game on a machine: session, sound, players, saved games and pages.
   package convenience init(_ machine: AppEnvironment, _ opening: LaunchOptions) {
     let services = machine.services
     var setup = opening.setup(remembered: Settings(services: services))

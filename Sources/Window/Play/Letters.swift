@@ -13,7 +13,7 @@ final class Letters {
   /// The path for which `address` was called last, and its result.
   private var addressed = (path: "", address: "")
 
-  /// Opens the store in the data folder. `seed` and the time determine the ids of new games.
+  /// `seed` and the time determine the ids of new games.
   init(_ services: PlatformServices, _ screen: RootScreen, seed: UInt64) {
     (self.services, self.screen) = (services, screen)
     random = SplitMix64(seed: seed)
@@ -30,7 +30,6 @@ final class Letters {
     services.files.read(path(of: name)).flatMap { LetterBox.Entry(text: String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Carries out a request; returns the answer for the window state, if there is one.
   func answer(_ request: LetterRequest) -> LetterNews? {
     let now = services.timeStamp()
     switch request {
@@ -65,8 +64,7 @@ final class Letters {
     return nil
   }
 
-  /// Reads the stored game of a letter again, because another window may have changed the game. Then lets `body` change the game and stores
-  /// the result.
+  /// Reads the stored game again before `body` changes the game, because another window may have changed the file.
   private func change(_ letter: Letter, _ body: (inout LetterBox) -> LetterBox.Relation) -> LetterNews? {
     let path = path(of: letter.name)
     guard services.files.locks.take(path) else {
@@ -117,8 +115,7 @@ final class Letters {
 
   // MARK: - Links
 
-  /// The link of a path. It leads to the program's own page or, if the program has none, to the page of the last opened letter. Without
-  /// either page the link is `#/` and the path.
+  /// The link of a path: to the program's own page, else to the page of the last opened letter, else only `#/` and the path.
   func address(of path: String) -> String {
     if path != addressed.path {
       addressed = (path, services.address?(path) ?? "\(screen.settings.letterPage)#/\(path)")

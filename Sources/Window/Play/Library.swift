@@ -30,7 +30,7 @@ package struct Library {
     return records[0]
   }
 
-  /// Returns the record. A record without a date gets the date with which the file name `name` begins.
+  /// A record without a date gets the date with which the file name `name` begins.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
@@ -43,22 +43,19 @@ package struct Library {
     return record[tag: "Date"].map { "\(players), \($0.replacing(".", by: "-"))" } ?? players
   }
 
-  /// Both players of a game, as one line of text.
   func players(of record: Record) -> String {
     Library.title(names(in: record))
   }
 
-  /// The displayed names of both players, or the name of free play, as one line of text.
   static func title(_ names: (x: String, o: String)) -> String {
     names.o.isEmpty ? names.x : "\(names.x) – \(names.o)"
   }
 
-  /// The displayed names of both players.
+  /// For free play `x` is the name of free play and `o` is empty.
   func names(in record: Record) -> (x: String, o: String) {
     record.freePlay == nil ? (name(of: .x, in: record), name(of: .o, in: record)) : (screen.text(.touchBoard), "")
   }
 
-  /// The displayed name of a side's player.
   func name(of side: Player, in record: Record) -> String {
     guard let name = record[player: side] else { return "\(side.letter)" }
     return Library.displayName(of: name, on: screen)
@@ -80,7 +77,7 @@ package struct Library {
 
   // MARK: - The folder
 
-  /// The number of games that are listed at first, and that are added to the list on each request for older games.
+  /// The number of games listed at first, and added on each request for older games.
   static let listStep = 500
   /// The part of a file name that marks a copy, saved while a game was reviewed: copies are listed, but statistics and learning skip them.
   static let copyMark = "copy"
@@ -101,15 +98,14 @@ package struct Library {
     }
   }
 
-  /// The saved games, oldest first, without the copies that were saved from a review.
+  /// Oldest first, without the copies that were saved from a review.
   private func playedRecords() -> [Record] {
     names.reversed().compactMap { name in
       name.split(separator: "-").contains { $0.hasPrefix(Library.copyMark) } ? nil : record(of: name)
     }
   }
 
-  /// The newest games for the list, and whether there are older games. An unreadable file is listed by its name, so that the player can
-  /// delete the file.
+  /// The newest games. An unreadable file is listed by its name, so that the player can delete the file.
   func entries(atMost limit: Int) -> (games: [GameEntry], hasOlder: Bool) {
     let names = names
     let games = names.prefix(limit).map { name in
@@ -159,7 +155,6 @@ package struct Library {
     var opponents: [String: Tally] = [:]
     for record in games {
       guard let outcome = record.game.end?.outcome else { continue }
-      // Count only games with one local person.
       guard let side = Library.human(of: record) else { continue }
       let result = outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1
       func add(_ tally: inout Tally) {
@@ -185,7 +180,6 @@ package struct Library {
 
   // MARK: - Learning players: they learn anew from the saved games whenever a game begins, and so forget a deleted game
 
-  /// The players of a setup. Learning players first learn from all their saved games, oldest first.
   package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {
     var participants = setup.participants(knowing: setup.variant.isSolved ? nil : knowledge.value)
     guard learning else { return participants }

@@ -19,7 +19,6 @@ final class Music {
   private(set) var reviewed: (record: Record, music: Rendition)?
   /// The music of the example that plays on the page of the player's own music.
   private var example: Rendition?
-  /// The mottos that are still to be played.
   private var mottos: ArraySlice<Motto> = []
   /// The rank in the tournament of the player whose motto is being played.
   private(set) var soundingPlace: Int?
@@ -105,7 +104,7 @@ final class Music {
     screen.pages.replay?.soundNow = playback?.position(sound.port)
   }
 
-  /// Opens a game for review, with its music composed by the current score rules for the only local person, who plays the side `human`.
+  /// Opens a game for review. The music is composed for the only local person, who plays the side `human`.
   func review(_ record: Record, human: Player?, title: String) {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
@@ -114,14 +113,13 @@ final class Music {
       game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
-  /// Plays the music of the game under review, beginning with the bar of `ply`.
   private func playReplay(from ply: Int) {
     guard let music = reviewed?.music else { return }
     let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last
     start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end, rules: music.rules)
   }
 
-  /// Plays an example of score rules. If an example plays already, the new example begins at the bar that the old example has reached.
+  /// If an example plays already, the new example begins at the bar that the old example has reached.
   func playExample(_ rules: ScoreRules) {
     var game = Game()
     // A game of seven moves with threats of both sides, a block, a fork and a win.
@@ -137,7 +135,6 @@ final class Music {
     screen.pages.ownMusic.isPlaying = true
   }
 
-  /// Plays an example of a musical sign, such as the sign of a threat.
   private func play(_ sign: MusicSign) {
     guard let example = SignExample(of: sign, rules: session.rules) else { return }
     start(example.events, from: example.from, to: example.to, rules: session.rules)

@@ -10,8 +10,7 @@ final class MusicEditor {
   private let music: Music
   private let files: Files
   private var own: OwnMusic
-  /// The time, in seconds of the platform's clock, at which the example begins after a dial was turned; `nil` if no dial was turned since
-  /// the last example.
+  /// When the example begins after a dial was turned, in seconds of the platform's clock.
   private var soundsAt: Double?
 
   /// Seconds after the last movement of a dial until the example begins.
@@ -27,10 +26,9 @@ final class MusicEditor {
     own = (try? OwnMusic(screen.settings.ownMusic, bases: names)) ?? OwnMusic(base: names.first ?? "")
   }
 
-  /// Whether an example begins soon, because a dial was turned.
   var isDue: Bool { soundsAt != nil }
 
-  /// The path in the page's address while the player's own music is edited; the path encodes the music.
+  /// The path in the page's address, which encodes the player's own music.
   var place: String { "m/\(own.word)" }
 
   /// Begins the example once no dial has moved for `rest` seconds; stops the example when the player leaves the page.

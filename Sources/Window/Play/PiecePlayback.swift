@@ -1,14 +1,12 @@
 import ScoreModel
 import Session
 
-/// A piece that plays instead of the running game's score: a replay, a motto, or an example of a musical sign or of the player's own music.
-///
-/// Events are posted up to two seconds ahead. Their generations (bar numbers) are far above those of the running
-/// game's score, so that a cut in that score, which drops the notes of its older bars, does not drop events of the piece.
+/// A piece that plays instead of the running game's score, such as a replay. Its generations (bar numbers) are far above those of the
+/// score, so that a cut in the score does not drop events of the piece.
 struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
-  /// The number of frames to add to a time of the piece to get the engine's time.
+  /// Frames to add to a time of the piece to get the engine's time.
   private let offset: Int64
   private let generation: UInt32
   /// The end of the piece in the engine's time.
@@ -21,7 +19,7 @@ struct PiecePlayback {
   /// The first generation of a piece; the running game's score, which counts from 1, would need years to reach this number.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at the time `from` of the piece. `number`: how many pieces, with this one, the program has started since its start.
+  /// `number`: how many pieces the program has started, with this one.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1
@@ -34,7 +32,6 @@ struct PiecePlayback {
     sound.post(PiecePlayback.silence(at: now, generation: generation))
   }
 
-  /// The current position in the piece.
   func position(_ sound: SoundPort) -> Tick { Tick(rawValue: sound.now().rawValue - offset) }
 
   /// Posts due events; `false` when the piece has ended.

@@ -20,12 +20,10 @@ final class PuzzleStore {
     random = SplitMix64(seed: seed ^ time)
   }
 
-  /// The player's rating in solving puzzles, rounded.
   var rating: Int { Int(progress.rating.value.rounded()) }
 
   private var path: String { services.dataFolder() + "/puzzles" }
 
-  /// Carries out a request; returns the chosen puzzle, if one was requested.
   func answer(_ request: PuzzleRequest) -> Puzzle? {
     switch request {
     case .next(let games): return change { $0.next(of: games, using: &random) }
@@ -37,8 +35,7 @@ final class PuzzleStore {
     return nil
   }
 
-  /// Reads the results again, since another window may have changed them, lets `body` change them, and stores them. While another window
-  /// holds the lock, `body` changes only the results in memory.
+  /// Another window may have changed the results: reads them again first. While it holds the lock, changes only the results in memory.
   @discardableResult
   private func change<Result>(_ body: (inout PuzzleProgress) -> Result) -> Result {
     guard services.files.locks.take(path) else { return body(&progress) }

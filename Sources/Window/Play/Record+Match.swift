@@ -6,8 +6,7 @@ import Tintinnabuli
 import WindowLogic
 
 extension Record {
-  /// The record of a finished match, with the values that determine its music (such as seed and times); `tonics` is the number of tonics in
-  /// the score rules.
+  /// The record of a finished match, with all that determines its music; `tonics` is the number of tonics in the score rules.
   init(of state: MatchState, tonics: Int) {
     var game = Game(from: VariantState(startOf: state.terms.rules))
     for cell in state.moves { try? game.play(cell) }

@@ -1,19 +1,17 @@
-/// Detects that the rule file in use was saved again.
-///
-/// Each write changes a file's stamp. Editors write a file in several steps, so a changed file is read only after two checks in a row have
-/// found the same stamp.
+/// Detects that the rule file in use was saved again. Editors write in several steps, so a changed file is read only after two checks in a
+/// row have found the same stamp; each write changes the stamp.
 struct RulesWatch {
   private var path: String?
-  /// The file's stamp (each write changes it) when the file was read.
+  /// The file's stamp when the file was read.
   private var read: UInt64?
-  /// The file's stamp (each write changes it) at the last check.
+  /// The file's stamp at the last check.
   private var seen: UInt64?
   private var nextLook = 0.0
 
   /// Seconds between two checks.
   private static let interval = 0.4
 
-  /// Starts watching a file; `stamp` is the file's stamp (each write changes it) just before the file was read.
+  /// `stamp` is the file's stamp just before the file was read.
   mutating func watch(_ path: String?, stamp: UInt64?) {
     self.path = path
     read = stamp

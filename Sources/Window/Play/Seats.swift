@@ -34,7 +34,6 @@ extension Seat {
     self = recordName.flatMap { Seat.opponent($0) } ?? level ?? .human
   }
 
-  /// Makes the session's participant for this seat.
   func participant(name: String, at variant: Variant, knowing value: UltimateValue?) -> Participant {
     switch self {
     case .human: .human(name: name)
@@ -72,7 +71,7 @@ extension Seat {
 }
 
 extension GameSetup {
-  /// The session's participants; two people at one machine are named by their sides.
+  /// Two people at one machine are named by their sides.
   package func participants(knowing value: UltimateValue? = nil) -> Participants {
     let lone = x == .human && o == .human ? nil : "you"
     func participant(_ seat: Seat, _ name: String) -> Participant {

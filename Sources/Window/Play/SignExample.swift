@@ -7,8 +7,7 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// An example of a musical sign (the music's answer to a fact such as a threat): the end of a short game in which the sign sounds, found by
-/// search.
+/// An example of a musical sign, such as the sign of a threat: the end of a short game, found by search, in which the sign sounds.
 struct SignExample {
   /// The events of the whole game; `from` … `to` is the part to be played.
   let events: [ScoreEvent]
@@ -18,7 +17,7 @@ struct SignExample {
   /// The most seconds that an example plays of an echo, or of the music after the end of a game.
   private static let ending = 20.0
 
-  /// Searches for a game in which the musical sign sounds; `nil` if the search finds none.
+  /// `nil` if no game with the sign is found.
   init?(of sign: MusicSign, rules: ScoreRules) {
     guard let record = SignExample.record(of: sign) else { return nil }
     switch sign {
@@ -32,8 +31,7 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // Begin one bar before the bar with the sign, so that the listener hears the change. But for an ending (win, loss or draw) or an
-      // awakening begin with the game's last bar, which has the sign.
+      // Begin one bar before the bar with the sign, so that the listener hears the change; an ending begins with its own bar.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
@@ -72,8 +70,7 @@ struct SignExample {
     self.to = to ?? from
   }
 
-  /// A game whose last move has the given musical sign (such as the sign of a fork). For the signs that no move has, an empty game
-  /// (`opening`) or a game of three moves without threats.
+  /// A game whose last move has the sign. For signs that no move has: an empty game or a game of three moves without threats.
   private static func record(of sign: MusicSign) -> Record? {
     switch sign {
     case .opening: return Record()
@@ -91,8 +88,7 @@ struct SignExample {
     return Record(game: game)
   }
 
-  /// Plays random games of Ultimate, one for each seed, until a move has the given musical sign. Begins the next game when a game ends or,
-  /// unless the sign is that of a forced reply, when a side needs only one more board for a line (a decisive move).
+  /// Plays random games of Ultimate until a move has the sign; gives a game up once a side needs only one more board for a line.
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)
