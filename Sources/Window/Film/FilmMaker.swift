@@ -82,7 +82,7 @@ package struct FilmMaker {
       + ["-b:a", "192k", "-movflags", "+faststart", "-shortest", "-f", "mp4", path]
   }
 
-  /// Returns early if ffmpeg has ended; the caller reports the reason.
+  /// Returns early if ffmpeg has ended; the caller then reports ffmpeg's error.
   private func shoot(
     _ width: Int, _ height: Int, into pipe: Int32, progress: (_ done: Double, _ all: Double) throws -> Void
   ) throws {

@@ -35,7 +35,7 @@ final class Analyzer {
 
   var isThinking: Bool { thought != nil }
 
-  /// Stores the result of a finished search and starts the next search: of the position that the player asked for, then for a review.
+  /// Stores the result of a finished search. Starts the next search: first what the player asked for, then the game under review.
   func carryOn() {
     if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil

@@ -123,7 +123,7 @@ package final class App: PlatformGame {
     musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // A greater number of moves below means that the network or a computer opponent has moved.
+    // If the number of moves grows below, the network or a computer opponent has moved.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }
@@ -151,7 +151,7 @@ package final class App: PlatformGame {
     for event in input {
       if case .focus(let gained) = event {
         hasFocus = gained
-        // Another window may have stored meanwhile that musical signs were explained or puzzles solved.
+        // While the window had no focus, another window may have explained musical signs or solved puzzles.
         if gained { screen.settings.refreshMarks() }
         if gained, screen.currentScene == .letters { want(.letter(.list)) }
       }
@@ -425,7 +425,7 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // The tournament's page and the board page show the table; on the board page two updates a second are enough.
+    // The tournament's page and the board page show the tournament's table; on the board page two updates a second are enough.
     if screen.currentScene == .tournament || screen.currentScene == .board && now >= tournamentDue {
       tournamentDue = now + App.lookInterval
       screen.pages.linkedTournament = state.linkedTournament

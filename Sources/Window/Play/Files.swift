@@ -118,7 +118,7 @@ package final class Files {
     }
   }
 
-  /// Copies the text of the result, and saves or shares its picture.
+  /// Copies the text of the daily puzzle's result, and saves or shares its picture.
   func share(_ board: DailyBoard) {
     let card = card(of: board)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }

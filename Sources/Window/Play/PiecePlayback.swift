@@ -19,7 +19,7 @@ struct PiecePlayback {
   /// The first generation of a piece; the running game's score, which counts from 1, would need years to reach this number.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// `number`: how many pieces the program has started, with this one.
+  /// `number`: how many pieces the program has started, including this piece.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1

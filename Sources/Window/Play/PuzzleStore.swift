@@ -35,7 +35,7 @@ final class PuzzleStore {
     return nil
   }
 
-  /// Another window may have changed the results: reads them again first. While it holds the lock, changes only the results in memory.
+  /// Reads the results again before `body` changes them, since another window may have changed the file.
   @discardableResult
   private func change<Result>(_ body: (inout PuzzleProgress) -> Result) -> Result {
     guard services.files.locks.take(path) else { return body(&progress) }

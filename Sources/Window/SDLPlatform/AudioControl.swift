@@ -2,7 +2,7 @@ import Synchronization
 
 /// The state that the audio callback shares with other threads without locks.
 final class AudioControl: Sendable {
-  /// The callback waits before it renders beyond this frame; `.max`, no limit, unless `AudioDevice.Options.isGated`.
+  /// The callback waits before it renders beyond this frame; `.max` (no limit) unless `AudioDevice.Options.isGated`.
   let allowedFrames = Atomic<Int64>(.max)
   /// Frames requested by the device so far.
   let framesAsked = Atomic<Int64>(0)

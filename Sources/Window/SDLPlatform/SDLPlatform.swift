@@ -8,7 +8,7 @@ package final class SDLPlatform {
   }
 
   package struct Options: Sendable {
-    /// Width and height in window units, both reduced to fit the display.
+    /// Width and height are in window units, and reduced to fit the display.
     package var width = 1_280
     package var height = 720
     /// The window's geometry when it was last closed, `WIDTHxHEIGHT+X+Y`; ignored if no display would show the title bar.

@@ -10,7 +10,7 @@ extension GameSession {
   /// `nil` unless this is free play.
   package var freePlay: FreePlay? { conductor.freePlay }
 
-  /// Whether the next touch begins a new piece. After ten minutes without a touch the last echo has ended.
+  /// Whether the next touch begins a new piece: after the most touches that can be saved, or ten minutes without a touch.
   package var isFreePlayOver: Bool {
     guard let play = freePlay else { return false }
     return play.touches.count >= FreePlay.Limit.touches || untouched >= .milliseconds(Int(FreePlay.Limit.gap) - 1_000)

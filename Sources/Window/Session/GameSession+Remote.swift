@@ -20,7 +20,7 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // Keep the next downbeat 10 ms after the last silent one: `earliestDownbeat` cannot, because the frames are removed below.
+    // Keep the next downbeat 10 ms after that of the last silent move: `earliestDownbeat` cannot, because its frame is removed below.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)

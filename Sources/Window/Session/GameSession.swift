@@ -142,7 +142,7 @@ package final class GameSession {
     participants = players
   }
 
-  /// Returns whether the move was played; if not, plays the sound of a refusal.
+  /// Plays a cell for the local person whose turn it is; returns whether the move was played. If not, plays the sound of a refusal.
   @discardableResult
   package func play(_ cell: Cell) -> Bool {
     guard acceptsMove else {
@@ -313,8 +313,8 @@ package final class GameSession {
     think()
   }
 
-  /// Lets a copy of the conductor compose. If an audio block has begun meanwhile, the bar would start in the past, so a new copy composes
-  /// the bar once more.
+  /// Composes game events on a copy of the conductor and posts the notes. If an audio block has begun meanwhile, the bar would start in the
+  /// past: composes the bar once more, with a later start.
   @discardableResult
   func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []

@@ -22,7 +22,7 @@ struct OnlineMatch: Sendable {
   private var isAway = false
   /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   private var isCalledOff = false
-  /// When this window first saw the current turn, in seconds of the platform's clock. After the match each request for a rematch is a turn.
+  /// When this window first saw the current turn, in seconds of the platform's clock; after the match, the last request for a rematch.
   private var turnSince: (ply: Int, at: Double)
 
   /// Seconds after the end of a match, or after one side has asked for a rematch, in which the server accepts a rematch.

@@ -20,7 +20,7 @@ struct OnlineTournament: Sendable {
   /// Minutes after which a tournament that is being made begins; 0 if its organiser starts it.
   private var startsIn = 0
   private var collection: GameCollection?
-  /// The last games won by the players in the first three places, requested and arrived; `nil` until the games were requested.
+  /// The last games won by the first three players: requested (`awaited`) and arrived (`found`); `nil` until the games were requested.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
   /// Seconds between the end of a game and the request for the next game.
@@ -33,7 +33,7 @@ struct OnlineTournament: Sendable {
 
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
-  /// Returns a message about an end or a pause, or, if this player has just made the tournament, the order to start it at the chosen time.
+  /// Returns a message if the tournament has ended or paused this player. For a tournament just made, returns the order to start it later.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")
@@ -75,7 +75,7 @@ struct OnlineTournament: Sendable {
 
   mutating func seekRefused(at now: Double) { (hasAsked, asksAt) = (false, now + OnlineTournament.pause) }
 
-  /// The tournament's path in the web page's address; the organiser's path has the secret. `nil` without a tournament.
+  /// The tournament's path in the web page's address; the organiser's path contains the secret. `nil` without a tournament.
   var path: String? {
     guard let view else { return linkedCode.isEmpty ? nil : "t/\(linkedCode)" }
     return (["t", view.code] + (view.secret.map { [$0] } ?? [])).joined(separator: "/")
@@ -119,7 +119,7 @@ struct OnlineTournament: Sendable {
     return collection?.take(state) == true ? forgets : []
   }
 
-  /// Stops waiting for a game and its motto. After the last game for the mottos, plays the mottos; `nil` if the game was not awaited.
+  /// Stops waiting for a game and its motto; after the last awaited game plays the mottos. `nil` if the game was not awaited.
   mutating func drop(_ m: MatchID) -> [Effect]? {
     guard let index = mottos?.awaited.firstIndex(where: { $0.m == m }) else { return nil }
     mottos?.awaited.remove(at: index)

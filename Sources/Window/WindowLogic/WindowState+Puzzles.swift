@@ -2,7 +2,8 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The puzzle on the board. After the player's move the window plays the rest of the solution; a three-minute run has the next puzzle.
+/// The puzzle on the board. After the player's move the window plays the rest of the solution; in a three-minute run the next puzzle
+/// follows.
 struct PuzzleRun: Sendable, Hashable {
   let puzzle: Puzzle
   /// Whether the player's move was the right one; `nil` before the move.
