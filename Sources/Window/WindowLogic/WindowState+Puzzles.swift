@@ -2,8 +2,7 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The puzzle on the board. After the player's move the window plays the rest of the solution; in a three-minute run the next puzzle
-/// follows.
+/// The puzzle on the board. After the player's move the window plays the solution or, in a three-minute run, requests the next puzzle.
 struct PuzzleRun: Sendable, Hashable {
   let puzzle: Puzzle
   /// Whether the player's move was the right one; `nil` before the move.
