@@ -5,7 +5,6 @@ import Foundation
 import Processes
 import TicTacToe
 
-/// The command line of the arena: matches between computer players, without a window.
 @main
 struct AlinaArena: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,10 +24,9 @@ struct AlinaArena: ParsableCommand {
     ])
 
   static func main() {
-    // Ignore SIGPIPE: a write to a closed pipe then fails with an error that is reported, instead of ending the process.
+    // Ignore SIGPIPE: a write to a closed pipe then fails with an error instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
-    // Open /dev/null for each closed standard stream. Otherwise the next file or pipe would get the stream's number (0, 1 or 2), and text
-    // printed to the stream would go there.
+    // Reserve the descriptors 0, 1 and 2: a file opened in place of a closed standard output would receive the printed text.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       if let fault = Arguments.fault { throw ArenaError(fault) }
@@ -46,8 +44,7 @@ struct AlinaArena: ParsableCommand {
     }
   }
 
-  /// Joins each of cutechess-cli's options `-engine`, `-each` and `-sprt` and the words after it into one argument: `-sprt elo0=0 elo1=5`
-  /// becomes `--sprt=elo0=0,elo1=5`.
+  /// `-sprt elo0=0 elo1=5`, in the form of cutechess-cli, becomes `--sprt=elo0=0,elo1=5`.
   private static func joined(_ arguments: [String]) -> [String] {
     let separators = ["-engine": EngineSettings.separator, "-each": EngineSettings.separator, "-sprt": ","]
     var result: [String] = []
@@ -70,10 +67,8 @@ struct AlinaArena: ParsableCommand {
   }
 }
 
-/// Writes a line to standard error.
 func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 
-/// Runs as the process between the arena and an engine, and ends the engine when the arena ends.
 struct GuardCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "guard", abstract: "Runs an engine for the arena, and ends when the arena ends.", shouldDisplay: false)
@@ -86,7 +81,6 @@ struct GuardCommand: ParsableCommand {
   }
 }
 
-/// Runs one of Alina's players as a UCI engine, or as the opponent in many parallel games of a learning program.
 struct EngineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "engine", abstract: "Plays as a UCI engine, or many games at once, on standard input and output.")

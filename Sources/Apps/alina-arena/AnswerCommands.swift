@@ -7,7 +7,6 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Computes the exact chances of the results of two memoryless players, without playing games.
 struct ExactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exact", abstract: "Computes the result of two memoryless players exactly, where the game is solved.")
@@ -29,7 +28,6 @@ struct ExactCommand: ParsableCommand {
     }
   }
 
-  /// The exact chance of each result as text or JSON, with fractions; only for Classic and Misère.
   private func result(_ variant: Variant, _ solver: Solver) throws -> String {
     // Menace's matchboxes are frozen: exact results exist only for players that do not change.
     let players = try both { (spec) throws(ArenaError) in try spec.memoryless(in: variant, freezing: true) }
@@ -37,7 +35,6 @@ struct ExactCommand: ParsableCommand {
     return json ? AnswerText.exactJSON(match, x, o, variant) : AnswerText.exact(match, x, o)
   }
 
-  /// Calls `find` for the player of `--x` and for that of `--o`; throws if the result is `nil` for one of them.
   private func both<Found>(
     _ find: (PlayerSpec) throws(ArenaError) -> Found?
   ) throws(ArenaError) -> (a: Found, b: Found) {
@@ -52,7 +49,6 @@ struct ExactCommand: ParsableCommand {
   }
 }
 
-/// Counts the move sequences from a position, up to a number of plies.
 struct PerftCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "perft", abstract: "Counts every move sequence to a depth.")
@@ -76,7 +72,7 @@ struct PerftCommand: ParsableCommand {
     }
   }
 
-  /// The maximum of the argument `depth`, in plies. Counting all move sequences of this length takes some seconds.
+  /// Counting all move sequences of this length takes some seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
     case .classic, .misere: 9
@@ -101,7 +97,6 @@ struct PerftCommand: ParsableCommand {
   }
 }
 
-/// Prints for a position the result with best play, the number of moves to the end of the game, and the best moves.
 struct SolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "solve", abstract: "Prints value, distance and best moves of a position.",
@@ -143,16 +138,14 @@ struct SolveCommand: ParsableCommand {
     return json ? AnswerText.solveJSON(state, R.variant, by: solver) : AnswerText.solve(state, by: solver)
   }
 
-  /// The largest number that `--nodes` takes. A search of one thousand million positions takes about an hour.
+  /// A search of one thousand million positions takes about an hour.
   private static let nodeLimit = 1_000_000_000
 }
 
-/// The error if `--rules` names a game that is not solved (Ultimate).
 private func unsolved(_ variant: Variant) -> ArenaError {
   ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }
 
-/// The state that the text of `--position` describes; without this option the start of the game.
 private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError) -> R.State {
   guard let text else { return R.start }
   do throws(NotationError) { return try R.state(notation: text) } catch {
@@ -160,7 +153,6 @@ private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError
   }
 }
 
-/// Prints the moves of games with their values and with remarks, such as mistakes.
 struct AnalyseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyse", abstract: "Explains games move by move: values, only moves, mistakes, accuracy.",
@@ -189,14 +181,12 @@ struct AnalyseCommand: ParsableCommand {
   }
 }
 
-/// Trains the matchbox machine Menace and shows its boxes.
 struct MenaceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "menace", abstract: "Teaches the matchbox machine and shows its boxes.",
     subcommands: [MenaceShow.self, MenaceTrain.self])
 }
 
-/// Prints every matchbox of Menace: a board, with the number of beads of each move (the move's weight when Menace draws a move).
 struct MenaceShow: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows every box with its beads.")
 
@@ -209,7 +199,6 @@ struct MenaceShow: ParsableCommand {
   }
 }
 
-/// Lets Menace learn from games against other players, which changes the beads in its matchboxes.
 struct MenaceTrain: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train", abstract: "Plays games against teachers and measures the boxes exactly as they fill.")

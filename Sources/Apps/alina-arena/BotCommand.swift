@@ -7,7 +7,6 @@ import MatchProtocol
 import Processes
 import TicTacToe
 
-/// Plays on a match server as an ordinary client.
 struct BotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bot", abstract: "Plays any arena player on a match server, several games at once.",
@@ -32,7 +31,7 @@ struct BotCommand: ParsableCommand {
   @Flag(help: "Use TLS even on this machine.") var tls = false
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
-  /// The program gives up if none of its sessions has connected within this many milliseconds.
+  /// In milliseconds. The program gives up if no session has connected by then.
   private static let timeout: Int64 = 20_000
 
   func run() throws {
@@ -78,7 +77,7 @@ struct BotCommand: ParsableCommand {
     let begun = MatchClient.now
     while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
       if event != nil, sessions.allSatisfy(\.isTournamentOver) { break }
-      // Give up only if no session was ever connected: after a lost connection a session waits for the server without limit.
+      // A session that was connected before waits for the server without limit.
       if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
@@ -90,25 +89,22 @@ struct BotCommand: ParsableCommand {
   }
 }
 
-/// One connection of a bot: seeks opponents or enters a tournament, plays its games, and prints their results.
 private final class BotSession {
   let client: MatchClient
   var remaining: Int { model.remaining }
-  /// Whether the tournament is over and this session's last game in it has ended.
   var isTournamentOver: Bool {
     model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
   }
   private(set) var hasBeenOnline = false
-  /// Why the client last failed to connect or lost the connection, as a text for the user.
   private(set) var problem: String?
   private var model: BotModel
-  /// The player that chooses the moves; called only on the queue `thinking`.
+  /// Called only on the queue `thinking`.
   private let player: StandalonePlayer
-  /// The queue that computes this session's moves, so that sessions do not wait for each other.
+  /// One queue per session, so that a session does not wait while another one computes a move.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private let wake: DispatchSemaphore
-  /// The moves that the player has chosen and that are not sent yet. `after` has the game's earlier moves; `cell` is `nil` to resign.
+  /// Moves to send. `after` has the game's earlier moves; `cell` is `nil` to resign.
   private let chosen = ResultQueue<(m: MatchID, after: [Cell], cell: Cell?)>()
 
   init(
@@ -119,8 +115,7 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Handles the connection's events and carries out the bot's actions. `left` is the number of games that no session has taken yet. A
-  /// session that has played all its games takes one of these.
+  /// `left` is the number of games that no session has taken yet.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
@@ -169,8 +164,7 @@ private final class BotSession {
     }
   }
 
-  /// Sends the chosen moves. Drops a move if the match has changed, or is gone, since the player began to think. `model` then asks the
-  /// player for a new move if it is still the bot's turn.
+  /// Drops a move if the match has changed since the player began to think.
   private func sendChosen() {
     for (m, moves, cell) in chosen.takeAll() {
       guard let view = client.match(m), view.canMove, view.state.moves == moves else {

@@ -9,7 +9,6 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The options for writing the music of a run's first, shortest, longest and most dramatic game.
 struct ScoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -18,8 +17,7 @@ struct ScoreOptions: ParsableArguments {
   var render: String?
   @Option(help: ArgumentHelp("The music's rule file, by name or path.", valueName: "rules")) var scoreRules: String?
 
-  /// Makes the writer of the chosen games' music; `nil` without `--render`. Called before the first game: throws if the music could not be
-  /// written later.
+  /// `nil` without `--render`. Throws before the first game if the music could not be written later.
   func prepared() throws -> GameScores? {
     guard let render else {
       guard scoreRules == nil else { throw ArenaError("--score-rules needs --render") }
@@ -33,16 +31,13 @@ struct ScoreOptions: ParsableArguments {
   }
 }
 
-/// Writes the music of a run's chosen games. Not part of `Arena`, because that module imports neither the composer nor the synthesizer.
+/// Not part of `Arena`, because that module imports neither the composer nor the synthesizer.
 struct GameScores {
-  /// For each game a file with each of these extensions is written.
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
 
-  /// The output folder.
   let folder: String
   private let rules: ScoreRules
 
-  /// Creates the folder, and checks with a temporary file that the folder is writable.
   init(folder: String, rules: ScoreRules) throws(ArenaError) {
     (self.folder, self.rules) = (folder, rules)
     let probe = "\(folder)/.alina-arena-\(getpid())"
@@ -55,8 +50,7 @@ struct GameScores {
     unlink(probe)
   }
 
-  /// Writes the files of all highlights (the chosen games), up to `threads` games at a time, and stores the files' paths in `highlights`.
-  /// Then removes the files of an earlier run whose names this run has not used. Returns `false` if interrupted.
+  /// Returns `false` if interrupted, else removes those files of an earlier run that were not written again.
   func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
     -> Bool
   {

@@ -5,17 +5,14 @@ import Foundation
 import Processes
 import TicTacToe
 
-/// The flag that SIGINT and SIGTERM set; a second SIGINT or SIGTERM ends the program at once.
 private let interruption = StopSignal()
 
 private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }
 
-/// When a progress line is shown; `auto`: if standard error is a terminal.
 enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   case auto, never, always
 }
 
-/// The options that determine which games are played.
 struct GameOptions: ParsableArguments {
   @Option(help: "The game: \(Variant.names) (default: classic).") var rules: String?
   @Option(help: "The first player of a match: it has X in the first game of each pair.") var x: String?
@@ -54,7 +51,6 @@ struct GameOptions: ParsableArguments {
   var shard: String?
   @Option(help: "The date in records, as 2026.11.21.") var date: String?
 
-  /// Copies the given options to a configuration.
   func apply(to configuration: inout RunConfiguration) throws(ArenaError) {
     var names = player
     if x != nil || o != nil {
@@ -103,13 +99,12 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// The options for the file of games of a new run.
 struct GameFileOptions: ParsableArguments {
   @Option(help: "Write the games as JSON Lines; can be resumed.") var out: String?
   @Flag(help: "Replace the file of --out.") var force = false
 }
 
-/// The options for threads and output; they do not change which games are played.
+/// Options that do not change which games are played.
 struct OutputOptions: ParsableArguments {
   @Option(help: "Games at a time (default: cores).") var threads: Int?
   @Option(help: "Also write the games as PGN.") var pgn: String?
@@ -119,15 +114,13 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "Save menace's boxes after a match.") var saveMenace: String?
   @OptionGroup var score: ScoreOptions
 
-  /// The number of threads; throws if it is out of range.
   func threadCount() throws(ArenaError) -> Int {
     let count = threads ?? ProcessInfo.processInfo.activeProcessorCount
     guard (1...256).contains(count) else { throw ArenaError("--threads \(count): 1–256") }
     return count
   }
 
-  /// Throws if two options name the same file, if a file cannot be written, or if `--save-menace` is given and the run is not a match in
-  /// which exactly one player is `menace`. Called before the first game. `games` is the path of the file of games.
+  /// Throws before the first game if two options name the same file or a file cannot be written. `games` is the path of the file of games.
   func check(_ configuration: RunConfiguration, games: String?, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
@@ -139,7 +132,6 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace, "--trace": trace], besides: games, force: true)
   }
 
-  /// Plays a new run.
   func play(_ configuration: RunConfiguration, to file: GameFileOptions) throws {
     let out = file.out
     try configuration.validate()
@@ -147,18 +139,18 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--out": out], force: file.force)
     let scores = try score.prepared()
     var run = try Run(configuration, threads: threadCount(), guardExecutable: Installation.program)
-    // PGN is made from the file of games; without `--out` this file is temporary.
+    // PGN is made from the file of games, which is temporary without `--out`.
     let games = out ?? pgn.map { $0 + ".jsonl.part" }
     run.output = games
     defer { if out == nil, let games { unlink(games) } }
     try finish(&run, games: games, isKept: out != nil, scores: scores)
   }
 
-  /// Plays the games and writes the requested output. `games` is the file of games; `isKept` is false if this file is temporary.
+  /// `games` is the path of the file of games; `isKept` is false if this file is temporary.
   func finish(_ run: inout Run, games: String?, isKept: Bool, scores: GameScores?) throws {
     signal(SIGINT, noteInterruption)
     signal(SIGTERM, noteInterruption)
-    // Unblock SIGINT and SIGTERM: a process inherits the blocked signals of its parent process.
+    // Unblock SIGINT and SIGTERM: the process may have inherited them blocked.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
@@ -172,7 +164,7 @@ struct OutputOptions: ParsableArguments {
     run.picksHighlights = scores != nil
     var report = try run.play()
     meter.finish()
-    // The command that continues the run, with the options `more` added. Words with spaces or special characters are quoted for a shell.
+    // The shell command that continues the run, with the options `more` added.
     func resume(_ more: [String] = []) -> String {
       let folders = Set(run.configuration.entrants.flatMap(\.searchFolders)).sorted().flatMap { ["--where", $0] }
       return (["alina-arena", "resume", games ?? ""] + folders + more).map {
@@ -200,7 +192,6 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
-/// Plays games and counts the results.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "run", abstract: "Plays games and counts them.")
 
@@ -217,7 +208,6 @@ struct RunCommand: ParsableCommand {
   }
 }
 
-/// Continues an interrupted run from its file of games.
 struct ResumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
@@ -243,7 +233,6 @@ struct ResumeCommand: ParsableCommand {
   }
 }
 
-/// Joins the files of a run's shards, the parts of the run that several machines have played.
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge", abstract: "Joins the shards of a run to the file that one machine would have written.",
@@ -266,7 +255,6 @@ struct MergeCommand: ParsableCommand {
   }
 }
 
-/// Plays a match between two versions of an engine, or two of Alina's players.
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
@@ -297,13 +285,11 @@ struct CompareCommand: ParsableCommand {
     try output.play(configuration, to: file)
   }
 
-  /// The specification of a player: an engine if the name is the path of a program, else the name itself.
   private static func player(_ name: String) -> String {
     FileManager.default.isExecutableFile(atPath: name) ? PlayerSpec.engine([name]).text : name
   }
 }
 
-/// Simulates many sequential tests of two players' strength, to find how often such a test errs and how many games it takes.
 struct SPRTCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sprt", abstract: "Simulates tests to find their error rates and numbers of games.")
@@ -332,12 +318,10 @@ struct SPRTCommand: ParsableCommand {
   }
 }
 
-/// Shows the progress of a run in one line.
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The last 50 times at which the progress was shown, each with the games played by then; the first and the last give the games per
-  /// second.
+  /// The last 50 times at which the progress was shown, to compute the games per second.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {
@@ -357,7 +341,7 @@ final class ProgressMeter {
     }
     if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
     if let total = progress.total, rate > 0 {
-      // A sequential test (`llr`, its log-likelihood ratio) can end the run before `total` games: the line then says "at most".
+      // A sequential test (`llr`) can end the run before `total` games.
       let left = Int((Double(total - progress.games) / rate).rounded(.up))
       line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
     }

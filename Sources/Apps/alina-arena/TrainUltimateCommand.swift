@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 import Opponents
 
-/// Trains the value function with which the two highest levels play Ultimate.
 struct TrainUltimateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train-ultimate", abstract: "Learns the values of Ultimate's top level from games with itself.",

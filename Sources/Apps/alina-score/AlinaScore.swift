@@ -10,7 +10,6 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The command line of the score tools.
 @main
 struct AlinaScore {
   static func main() {
@@ -25,7 +24,7 @@ struct AlinaScore {
         print(Root.fullMessage(for: error))
         exit(0)
       }
-      // A rule file may have several errors, which are reported one per line; other errors are reported in one line.
+      // A `ScoreFileError` may have several lines, one for each error of a rule file.
       let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
       let told = (error as? ScoreFileError)?.description ?? line
       try? FileHandle.standardError.write(contentsOf: Data("alina-score: \(told)\n".utf8))
@@ -45,7 +44,6 @@ struct Root: ParsableCommand {
       Bench.self, Devices.self,
     ] + drawn)
 
-  /// The subcommands that need Cairo.
   #if canImport(CCairo)
     private static let drawn: [any ParsableCommand.Type] = [MakeFilm.self, DrawBoards.self]
   #else
@@ -159,7 +157,6 @@ struct Measure: ParsableCommand {
     guard (1...100_000).contains(count) else { throw ValidationError("--count \(count): 1–100000") }
   }
 
-  /// The variants (Classic, Infinite …) whose reference games are measured if the command names no games.
   private var variants: [Variant] {
     get throws {
       if let rules { return [try GameFile.variant(rules)] }
@@ -186,8 +183,6 @@ struct Measure: ParsableCommand {
     }
   }
 
-  /// Prints measurements of the games' music. With `--pace`: how much of it is heard before the next move cuts it, at the thinking times of
-  /// people. Without: its style.
   private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
@@ -205,7 +200,6 @@ struct Measure: ParsableCommand {
     print(json ? report.json : report.text, terminator: json ? "\n" : "")
   }
 
-  /// Draws which parts of ten minutes of simulated play sound alike, as a self-similarity matrix.
   private func draw(_ path: String, _ variant: Variant, _ rules: ScoreRules) throws {
     let play = SimulatedPlay(games: 12, of: variant, seed: seed, rules: rules)
     var sound = OfflineSound(play.events, end: play.end)

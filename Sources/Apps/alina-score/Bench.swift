@@ -34,8 +34,7 @@ struct Bench: ParsableCommand {
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
     print(Self.composing(rules))
-    /// Makes a function that renders all sounds of the music, with the sampled piano `grand`, or with the modal piano if `grand` is `nil`.
-    /// Each call of the function renders the next block.
+    /// Returns a function that renders the next block at each call, with the modal piano if `grand` is `nil`.
     func mix(_ grand: Instrument? = nil) -> (UnsafeMutablePointer<Float>, Int) -> Void {
       let engine = Engine(patch: Patch(rules))
       if let grand {
@@ -57,7 +56,6 @@ struct Bench: ParsableCommand {
     }
   }
 
-  /// Measures the time to compose the bar of a move, for every move of the first hundred reference games; returns a line of text.
   private static func composing(_ rules: ScoreRules) -> String {
     var times: [Double] = []
     for record in ReferenceGames.games(100) {
@@ -73,8 +71,7 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// Makes a function that lets FluidSynth render only the notes and the pedal of `events`, in blocks of 64 frames. The sound is dropped:
-  /// only its time is measured.
+  /// Lets FluidSynth render the notes and the pedal of `events`. Only its time is measured, so the sound is dropped.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }
@@ -142,7 +139,6 @@ struct Bench: ParsableCommand {
   }
 }
 
-/// Threads that keep cores busy until `stop`, so that rendering is measured on a loaded machine.
 private final class Burners: Sendable {
   private let isOver = Atomic<Bool>(false)
 
@@ -152,7 +148,7 @@ private final class Burners: Sendable {
         var x: UInt64 = 1
         while !isOver.load(ordering: .relaxed) {
           for _ in 0..<100_000 { x = x &* 6_364_136_223_846_793_005 &+ 1 }
-          // The condition is never true; it keeps the compiler from removing the loop.
+          // The condition is never true; without it the compiler would remove the loop.
           if x == 0 { print(x) }
         }
       }

@@ -71,7 +71,6 @@ struct Edit: ParsableCommand {
     try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
   }
 
-  /// Plays an example of each sign, or only of the sign `--sign`, until `interrupts` returns true.
   private func play(_ rules: ScoreRules, on device: SoundDevices.Output, interrupts: () -> Bool) throws {
     try sounding.playing(rules) { engine in
       for name in rules.signs.map(\.name) where sign ?? name == name {
@@ -86,17 +85,15 @@ struct Edit: ParsableCommand {
     }
   }
 
-  /// Reads each key from the terminal at once, without waiting for Enter. If standard input is not a terminal, each byte is a key.
+  /// Reads each key at once, without waiting for Enter. If standard input is not a terminal, each byte is a key.
   private final class Keyboard {
-    /// The command of a key.
     enum Key {
       case quit, again
       case choose(Int)
       case turn(Int)
     }
 
-    /// The terminal's original modes, which a signal handler restores with `tcsetattr` (POSIX.1-2017, 2.4.3, allows this). Static, as a
-    /// signal handler cannot capture `self`.
+    /// The modes to restore. Static, because a signal handler calls `tcsetattr` (allowed by POSIX.1-2017, 2.4.3) and cannot capture `self`.
     private nonisolated(unsafe) static var before = termios()
     private let isTerminal: Bool
     private var isOver = false
@@ -121,7 +118,6 @@ struct Edit: ParsableCommand {
     var isPressed: Bool { wait(milliseconds: 0) }
 
     private func wait(milliseconds: Int32) -> Bool {
-      // Flush, so that the user sees the printed text before the wait.
       fflush(nil)
       if isOver {
         usleep(UInt32(milliseconds) * 1_000)
@@ -138,8 +134,7 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// Waits at most `milliseconds` for a key and returns its command; `nil` without a key, or if the key has no command. At the end of the
-    /// input returns `again` (play the sign again) once, then `nil`.
+    /// At the end of the input returns `again` once, then `nil`.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }

@@ -1,15 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Catches SIGINT, SIGTERM and SIGHUP for commands that must finish something before they end.
+/// For commands that must clean up (remove unfinished files, silence a MIDI port) before SIGINT, SIGTERM or SIGHUP ends them.
 enum EndSignal {
-  /// The number of the first signal received; 0 for none.
   private static let received = Atomic<Int32>(0)
 
-  /// Installs handlers that only record the signal. A second signal of the same kind ends the program; an ignored signal (`nohup`)
-  /// stays ignored.
+  /// A second signal of the same kind ends the program. A signal that `nohup` ignores stays ignored.
   static func watch() {
-    // Initialise the atomic before a signal comes: a signal handler must not wait for the lazy initialisation of a global.
+    // Initialise the atomic here: a signal handler must not wait for the lazy initialisation of a global.
     received.store(0, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let before = signal(number) { number in
@@ -20,10 +18,9 @@ enum EndSignal {
     }
   }
 
-  /// Whether one of the signals was received since `watch`.
   static var hasCome: Bool { received.load(ordering: .relaxed) != 0 }
 
-  /// If a signal was received, raises it again with its default action, which ends the program.
+  /// If a signal was received, ends the program by this signal.
   static func obey() {
     let number = received.load(ordering: .relaxed)
     guard number != 0 else { return }

@@ -10,7 +10,6 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The options shared by all commands that take one game.
 struct GameOptions: ParsableArguments {
   @Argument(help: "The game's record; - reads standard input.") var game: String
   @Option(name: .customLong("game"), help: ArgumentHelp("Which game of a file of many, from 1.", valueName: "n"))
@@ -21,7 +20,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
 
-  /// A player's name as a score shows it: for a level the name of its character, for another player its name in the record.
+  /// Replaces the name of a level by the name of the level's character.
   static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {
@@ -30,8 +29,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules that `--score-rules` names, else those of the record, else the standard rules. A record has the name and the hash of its
-  /// rules. If no rule file has both, prints a line and returns the rules installed under this name, or else the standard rules.
+  /// The rules of `--score-rules`, else those of the record. If the record's are not installed, prints a line and returns the rules of the
+  /// same name, or else the standard rules.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path
@@ -57,7 +56,6 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// The options for rendering sound: the piano, and whether quiet passages are made louder.
 struct SoundOptions: ParsableArguments {
   @Option(name: .customLong("piano"), help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano"))
   var piano = "modal"
@@ -68,7 +66,7 @@ struct SoundOptions: ParsableArguments {
 
   var isEven: Bool { loudness == "even" }
 
-  /// Calls `body` with an engine that plays with these options. The engine is valid only until `body` returns.
+  /// The engine is valid only until `body` returns.
   func playing(_ rules: ScoreRules, _ body: (Engine) throws -> Void) throws {
     let font = piano == "modal" ? nil : piano == "grand" ? SampledPiano.standardFont : piano
     try SampledPiano.playing(Patch(rules), font: font) { engine in
@@ -87,17 +85,15 @@ struct SoundOptions: ParsableArguments {
   }
 }
 
-/// Reads game files named on the command line; `-` is standard input.
 enum GameFile {
   static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-  /// The variant with the given name; throws for unknown names.
   static func variant(_ name: String) throws -> Variant {
     guard let variant = Variant(rawValue: name) else { throw ValidationError("--rules \(name): \(Variant.names)") }
     return variant
   }
 
-  /// Reads the games of a file (PGN-like or JSON Lines, any variant), or of all such files of a directory, sorted by name.
+  /// The games of a file, or of all files of a directory, sorted by the files' names.
   static func records(_ path: String) throws -> [Record] {
     var isDirectory: ObjCBool = false
     if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
@@ -111,7 +107,7 @@ enum GameFile {
           throw ScoreFileError("\(path): the file name \(file) is not UTF-8; rename the file")
         }
         do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
-          // Leave out a text or JSON file that is not a game: a directory may contain such files.
+          // A directory may contain text and JSON files that are not games.
           guard file.hasSuffix(".txt") || file.hasSuffix(".json") else { throw error }
           try? FileHandle.standardError.write(contentsOf: Data("alina-score: left out: \(error)\n".utf8))
           return []

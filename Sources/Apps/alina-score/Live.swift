@@ -34,7 +34,6 @@ struct Live: ParsableCommand {
   @Flag(help: "Print the score.") var text = false
   @Flag(help: "Print, bar by bar, the facts, the applied rules, and the reason for each note.") var explain = false
 
-  /// Whether the path of `--midi` is a device or a pipe.
   private var isMIDIStream: Bool {
     var status = stat()
     guard let midi, stat(midi, &status) == 0 else { return false }
@@ -54,7 +53,6 @@ struct Live: ParsableCommand {
     EndSignal.obey()
   }
 
-  /// Composes the music of each input line (an event as JSON) when the line is read, and writes all music as sound at the end of the input.
   private func write(to path: String, _ rules: ScoreRules) throws {
     var score = LiveScore(seed: seed, rules: rules)
     score.conductor.explains = explain
@@ -70,7 +68,6 @@ struct Live: ParsableCommand {
     try OutputFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 
-  /// Plays the music of the input lines, which another thread reads, on the sound device until the input and the music have ended.
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     try sounding.playing(rules) { engine in try play(rules, engine, device) }
@@ -109,7 +106,7 @@ struct Live: ParsableCommand {
     var all: [ScoreEvent] = []
     func post(_ events: [ScoreEvent]) {
       if keepsEvents { all += events }
-      // While the synthesizer's queue is full, render and play blocks of sound, which takes events from the queue.
+      // Rendering takes events from the synthesizer's full queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }
@@ -122,8 +119,7 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // Compose the music of an input line only shortly before the time given in the line: the synthesizer's queue has room for the notes
-      // of some minutes, not of a whole file.
+      // Compose a line only shortly before its time: the synthesizer's queue has room for the notes of some minutes, not of a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead
@@ -145,7 +141,6 @@ struct Live: ParsableCommand {
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
   }
 
-  /// Prints and writes everything that the options request except sound.
   private func write(_ score: LiveScore, _ events: [ScoreEvent], end: Tick) throws {
     let (bars, rules) = (score.conductor.bars, score.conductor.rules)
     if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
@@ -161,12 +156,11 @@ struct Live: ParsableCommand {
     if let png { try ScorePage(bars, rules: rules, title: title, subtitle: "").writePNG(to: png) }
   }
 
-  /// Reads the input lines one at a time; throws with the line's number and the error if a line is invalid.
   private func lines(_ rules: ScoreRules, _ body: (EventLine) -> Void) throws {
     try EventSource(path: events).forEachLine(rules, body)
   }
 
-  /// The input lines that the reading thread has read and the playing thread has not taken yet.
+  /// Shared by the thread that reads the lines and the thread that plays their music.
   private final class Inbox: Sendable {
     struct State {
       var lines: [EventLine] = []
@@ -177,12 +171,9 @@ struct Live: ParsableCommand {
   }
 }
 
-/// Lines of JSON from a file or from standard input.
 struct EventSource {
-  /// A file, or `-` for standard input.
   let path: String
 
-  /// Calls `visit` with each line that is not empty, as soon as the line arrives. An error names the source and the number of the line.
   func forEachLine(_ rules: ScoreRules, _ visit: (EventLine) throws -> Void) throws {
     if path != "-" {
       let file = open(path, O_RDONLY)

@@ -40,22 +40,20 @@ struct PlaySign: ParsableCommand {
   }
 }
 
-/// An example of a sign (the musical answer to an event of the game): a bar whose first sign is this one.
 struct SignExample {
-  /// The score of the bar as text, and the reason for each of its notes.
+  /// The score of the bar, and the reason for each of its notes.
   let text: String
-  /// The score rules, transposed to the tonic of the bar's piece.
+  /// Transposed to the tonic of the bar's piece.
   let rules: ScoreRules
   private let bar: Bar
   private let events: [ScoreEvent]
 
-  /// Throws if the rules have no sign of this name.
   static func check(_ sign: String, _ rules: ScoreRules) throws {
     guard !rules.signs.contains(where: { $0.name == sign }) else { return }
     throw ScoreFileError("\(sign): \(rules.name) has the signs \(rules.signs.map(\.name).joined(separator: " "))")
   }
 
-  /// Finds the sign's first bar in the rule file's example, or else in the reference games; `nil` if neither has such a bar.
+  /// `nil` if neither the rule file's example nor the reference games have a bar whose first sign is `sign`.
   init?(of sign: String, _ rules: ScoreRules) throws {
     func isExample(_ bar: Bar) -> Bool { bar.kind == .move && bar.signs.first == sign }
     let piece = LiveScore.uncut(try EventLine.lines(rules.example, rules: rules), rules: rules)
@@ -81,10 +79,8 @@ struct SignExample {
     text = TextScore.text(bar, scale: rules.scale) + "\n" + explanation
   }
 
-  /// The length of the bar.
   var length: Tick { bar.end - bar.start }
 
-  /// The events of the bar, moved in time so that the bar begins at `begin`.
   func events(from begin: Tick) -> [ScoreEvent] {
     events.filter { $0.frame >= bar.start && $0.frame < bar.end && $0.kind != .cut }.map {
       var event = $0
@@ -93,7 +89,6 @@ struct SignExample {
     }
   }
 
-  /// Plays the bar to its end, or until `interrupts` returns true.
   func play(on engine: Engine, _ device: SoundDevices.Output, interrupts: () -> Bool) {
     let begin = engine.framesBegun + .milliseconds(300)
     guard engine.post(events(from: begin)) else { return }

@@ -79,7 +79,6 @@ struct Render: ParsableCommand {
     }
   }
 
-  /// The bars that sound in the requested range of seconds.
   private func bars(of rendition: Rendition) -> [Bar] {
     let all = rendition.bars
     let ends = all.dropFirst().map(\.start.seconds) + [rendition.end.seconds]
@@ -90,7 +89,6 @@ struct Render: ParsableCommand {
 }
 
 extension OfflineSound {
-  /// Renders the sound to a file and shows the progress on the terminal.
   func write(to path: String, format: AudioFile.Format, rules: ScoreRules, _ options: SoundOptions) throws {
     try options.playing(rules) { engine in
       let progress = Progress()
@@ -100,10 +98,9 @@ extension OfflineSound {
   }
 }
 
-/// Shows the progress of long work in one line, if standard error is a terminal. After SIGINT, SIGTERM or SIGHUP `tell` throws, which
-/// ends the work.
+/// After SIGINT, SIGTERM or SIGHUP `tell` throws, which ends the work.
 struct Progress {
-  /// Thrown after a signal. The callers remove unfinished files; then `AlinaScore.main` raises the signal again, which ends the program.
+  /// Thrown after a signal, so that the callers remove unfinished files before the program ends.
   struct Interrupted: Error {}
 
   private let isShown = isatty(STDERR_FILENO) == 1

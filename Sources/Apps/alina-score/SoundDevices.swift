@@ -1,7 +1,7 @@
 import Glibc
 import Synth
 
-/// SDL's sound devices. SDL is loaded at run time, as alina-score is built without SDL's headers.
+/// SDL is loaded at run time, as alina-score is built without SDL's headers.
 enum SoundDevices {
   private typealias Init = @convention(c) (UInt32) -> Int32
   private typealias Count = @convention(c) (Int32) -> Int32
@@ -9,7 +9,7 @@ enum SoundDevices {
   /// SDL_INIT_AUDIO of SDL.h.
   private static let audio: UInt32 = 0x10
 
-  /// The names of the output devices. `nil` if SDL is not installed; empty if it finds no sound system.
+  /// `nil` if SDL is not installed; empty if SDL finds no sound system.
   static func names() -> [String]? {
     guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW) else { return nil }
     guard let start = symbol(library, "SDL_InitSubSystem", Init.self),
@@ -22,7 +22,7 @@ enum SoundDevices {
     }
   }
 
-  /// Runs `body` with standard error redirected to /dev/null, as ALSA prints its own messages there.
+  /// Redirects standard error to /dev/null, as ALSA prints messages there.
   private static func quietly<Result>(_ body: () -> Result) -> Result {
     let keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -35,20 +35,19 @@ enum SoundDevices {
     return body()
   }
 
-  /// A sound device that plays blocks in the order they are queued.
   struct Output {
     private typealias Open =
       @convention(c) (UnsafePointer<CChar>?, Int32, UnsafeRawPointer, UnsafeMutableRawPointer?, Int32) -> UInt32
     private typealias Queue = @convention(c) (UInt32, UnsafeRawPointer, UInt32) -> Int32
     private typealias Queued = @convention(c) (UInt32) -> UInt32
     private typealias Pause = @convention(c) (UInt32, Int32) -> Void
-    /// The maximum number of bytes queued in the device: 6,000 stereo frames of 8 bytes, an eighth of a second.
+    /// The most bytes in the device's queue: 6,000 stereo frames of 8 bytes, an eighth of a second.
     private static let most = 6_000 * 8
     private let device: UInt32
     private let queue: Queue
     private let queued: Queued
 
-    /// Opens the default device at 48,000 frames per second; `nil` without SDL or without a device.
+    /// Opens the default device; `nil` without SDL or without a device.
     init?() {
       // Keep SDL from turning SIGINT and SIGTERM into quit events, which this program does not read.
       setenv("SDL_NO_SIGNAL_HANDLERS", "1", 1)
@@ -59,7 +58,7 @@ enum SoundDevices {
         let queued = symbol(library, "SDL_GetQueuedAudioSize", Queued.self),
         let pause = symbol(library, "SDL_PauseAudioDevice", Pause.self), quietly({ start(audio) }) == 0
       else { return nil }
-      // The fields of SDL_AudioSpec: frames per second, format (32-bit floats), channels, frames per block. The callback stays null.
+      // SDL_AudioSpec: frames per second, format (32-bit floats), channels, frames per block. The callback stays null.
       var spec = [UInt8](repeating: 0, count: 32)
       device = spec.withUnsafeMutableBytes { spec in
         spec.storeBytes(of: Int32(48_000), toByteOffset: 0, as: Int32.self)
@@ -73,10 +72,10 @@ enum SoundDevices {
       pause(device, 0)
     }
 
-    /// The number of queued frames, of 8 bytes each.
+    /// The number of frames in the device's queue; a frame has 8 bytes.
     var waiting: Int64 { Int64(queued(device)) / 8 }
 
-    /// Renders the next 512 frames of an engine and queues them; waits while the queue is full.
+    /// Waits while the device's queue is full.
     func play(_ engine: Engine) {
       var block = [Float](repeating: 0, count: 2 * 512)
       engine.render(into: &block, frames: 512)

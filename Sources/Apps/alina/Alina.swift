@@ -11,7 +11,6 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The options of the window.
 struct Alina: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina", abstract: "Tic-tac-toe whose music is composed by the game itself.", version: alinaVersion)
@@ -114,7 +113,6 @@ struct Alina: ParsableCommand {
   @Flag(help: .hidden)
   var forFingers = false
 
-  /// Checks the values of the options; throws a one-line message.
   func validate() throws {
     func check<Value>(_ option: String, _ value: Value?, _ rule: String, _ holds: (Value) -> Bool) throws {
       if let value, !holds(value) { throw ValidationError("--\(option) \(value): \(rule)") }
@@ -146,7 +144,6 @@ struct Alina: ParsableCommand {
     try check("size", size, "write WIDTHxHEIGHT, 320x480 to 7680x4320") { Alina.parse(size: $0) != nil }
   }
 
-  /// Parses `1280x720`.
   static func parse(size: String) -> (width: Int, height: Int)? {
     let parts = size.split(separator: "x", omittingEmptySubsequences: false)
     guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]),
@@ -158,8 +155,7 @@ struct Alina: ParsableCommand {
   func run() throws { try Launch(options: self).run() }
 }
 
-/// Prints what an option requests (`--help`) to standard output, and an error in one line to standard error. Wrong arguments exit with
-/// status 2, an unusable display, MIDI port or output file with 1.
+/// Wrong arguments exit with status 2, an unusable display, MIDI port or output file with 1.
 @main
 enum Main {
   static func main() {

@@ -6,7 +6,6 @@ import Play
 import Screen
 
 extension Connection {
-  /// A connection over sockets that reconnects by itself.
   init(
     to address: ServerAddress, name: String?, newToken: String?, _ security: MatchClient.Configuration.Security,
     _ services: PlatformServices

@@ -3,13 +3,12 @@ import Interface
 import WindowLogic
 import Glibc
 
-/// Finds and announces rooms on the local network; runs a server on this computer if the player opens a room here.
+/// Finds and announces rooms on the local network, and runs the server of a room that this player opens.
 final class LANDiscovery {
   private(set) var server: LocalServer?
   private(set) var rooms: [NetworkModel.Nearby] = []
   private var socket: BeaconSocket?
 
-  /// Starts a server on this computer, unless one runs already. Returns its address, `nil` on failure.
   func host(in folder: String) -> ServerAddress? {
     if server == nil { server = LocalServer(folder: folder) }
     let address = server?.address.flatMap(ServerAddress.init)
@@ -19,10 +18,9 @@ final class LANDiscovery {
 
   func stop() { server?.stop() }
 
-  /// Broadcasts this player's room and collects the rooms of other players, if this player hosts a room or looks for rooms (`isLooking`).
+  /// `isLooking`: whether the player is looking for rooms of other players.
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    // Close the socket while nothing reads it. Otherwise the system would store announcements received meanwhile, and a later read would
-    // take them for current ones.
+    // Close the socket while nothing reads it. A later read would take the announcements received meanwhile for current ones.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket
@@ -33,7 +31,6 @@ final class LANDiscovery {
   }
 }
 
-/// A non-blocking UDP socket for announcements.
 private final class BeaconSocket {
   private let handle: Int32
   private var neighbours = Neighbours()
@@ -53,7 +50,6 @@ private final class BeaconSocket {
 
   deinit { close(handle) }
 
-  /// Broadcasts an announcement of this player's room, at most every two seconds.
   func call(_ announcement: Announcement, at now: Double) {
     guard now >= nextCall else { return }
     nextCall = now + Announcement.interval
@@ -62,7 +58,6 @@ private final class BeaconSocket {
     _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
-  /// Reads the received announcements. Returns the rooms announced within the last seven seconds, except those of the server at `own`.
   func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
     var bytes = [UInt8](repeating: 0, count: 256)
     var from = sockaddr_in()
@@ -78,7 +73,7 @@ private final class BeaconSocket {
 }
 
 extension sockaddr_in {
-  /// Makes an IPv4 address; `address` is in network byte order.
+  /// `address` is in network byte order.
   init(address: in_addr_t, port: UInt16) {
     self.init()
     sin_family = sa_family_t(AF_INET)
@@ -86,7 +81,7 @@ extension sockaddr_in {
     sin_addr.s_addr = address
   }
 
-  /// Passes the address to a system call, which may write another address in its place.
+  /// A call such as `recvfrom` overwrites the address.
   mutating func pass<T>(_ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> T) -> T {
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafeMutablePointer(to: &self) {
@@ -94,6 +89,5 @@ extension sockaddr_in {
     }
   }
 
-  /// The address in dotted notation.
   var host: String { String(cString: inet_ntoa(sin_addr)) }
 }

@@ -16,16 +16,15 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Records the time of an event-loop pass that has read its input events. It is the input time of the moves that these events cause.
+  /// Records the time. It counts as the time of the input for all moves until the next call.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
-  /// Records the time at which the first picture was shown.
   func firstFrame() { firstFrameAt = MonotonicClock.nanoseconds }
 
-  /// Records a move that sounds at `frame`; its input came at the time recorded by the last `turn`.
+  /// `frame` is the audio frame at which the move sounds.
   func note(moveAt frame: Int64) { moves.append((turnBegan, frame)) }
 
-  /// Writes the log. Stop the sound device first: until then its thread still adds to the log of callbacks.
+  /// Stop the sound device first: until then its thread still adds to the log of callbacks.
   func write(_ audio: AudioDevice) {
     var lines: [String] = []
     if let firstFrameAt { lines.append("first-frame \(firstFrameAt &- LatencyLog.processStart)") }
@@ -46,14 +45,14 @@ final class LatencyLog {
     fclose(file)
   }
 
-  /// The monotonic time of the process start in nanoseconds, with the kernel's resolution of 10 ms.
+  /// In nanoseconds of the monotonic clock, with the kernel's resolution of 10 ms.
   private static var processStart: UInt64 {
     guard let file = fopen("/proc/self/stat", "re") else { return 0 }
     defer { fclose(file) }
     var buffer = [CChar](repeating: 0, count: 2_048)
     let count = fread(&buffer, 1, buffer.count - 1, file)
     let text = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // The start time is field 22. Count the fields from the parenthesis after the command name (field 2), which may contain spaces.
+    // The start time is field 22. The command name (field 2) may contain spaces, so count from the parenthesis that ends it.
     guard let close = text.lastIndex(of: ")") else { return 0 }
     let fields = text[close...].split(separator: " ").dropFirst()
     guard fields.count > 19, let ticks = UInt64(fields[fields.startIndex + 19]) else { return 0 }
@@ -61,7 +60,7 @@ final class LatencyLog {
   }
 }
 
-/// For tests: a file with the open page's name and a line `X Y WIDTH HEIGHT WORDS` per control, rewritten whenever one of these changes.
+/// For tests: a file with the open page's name and a line `X Y WIDTH HEIGHT WORDS` per control.
 struct ControlLog {
   let path: String
   private var written = ""

@@ -16,9 +16,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Builds the program's parts from the options and runs them, in a window or headless for a picture.
 struct Launch {
-  /// The reason the program cannot start.
   struct Failure: Error, CustomStringConvertible {
     let description: String
     var status: Int32 = 2
@@ -80,7 +78,7 @@ struct Launch {
   // MARK: - In a window
 
   private func runInWindow() throws {
-    // Check the files and devices named by the options before a window opens.
+    // Check files and devices before a window opens.
     let script = try script()
     try checkGame()
     if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
@@ -97,7 +95,6 @@ struct Launch {
     let isGated = options.script != nil && !options.noAudio && driver == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
-    // Restore the last position of the window, except if the run follows a script or an option sets the size.
     if script == nil { window.place = Settings(services: .headless()).window }
     if let size {
       (window.width, window.height, window.place) = (size.width, size.height, "")
@@ -109,8 +106,7 @@ struct Launch {
     } catch {
       throw Failure(description: error.description, status: 1)
     }
-    // Handle SIGHUP (the terminal was closed) like SIGTERM, which SDL turns into a quit event: games are saved and the MIDI port is
-    // silenced. A SIGHUP that `nohup` ignores stays ignored.
+    // SDL turns SIGTERM into a quit event, so a closed terminal (SIGHUP) also saves games. A SIGHUP that `nohup` ignores stays ignored.
     let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
     if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
 
@@ -123,8 +119,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // If `isGated`, SDL writes the sound to a file, in step with the script's times. The computer then chooses its moves on this thread,
-    // while time stands still, so that every run is the same.
+    // If `isGated`, SDL writes the sound to a file. The computer then chooses its moves on this thread, so that every run is the same.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)
@@ -138,7 +133,7 @@ struct Launch {
     var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480, midi: midi)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
-    // Runs of a script must be reproducible, but loading the grand takes a varying time: load it only if `--piano` asks for it.
+    // Loading the grand takes a varying time, but runs of a script must be reproducible: load it only if `--piano` asks for it.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
 
@@ -180,18 +175,15 @@ struct Launch {
 
   // MARK: - Parts
 
-  /// Whether the window resumes an unfinished game or match: only without a script and without options for a particular game.
   private var mayResume: Bool {
     options.level == nil && options.game == nil && options.side == nil && options.seed == nil && options.script == nil
   }
 
-  /// Opens the game file and the screen that the options name.
   private func showFirst(_ app: App) {
     if let file = options.gameFile { app.files.open(path: file) }
     if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }
   }
 
-  /// Connects to the server that the options name, or to the server of an unfinished match.
   private func connect(_ app: App) {
     if let address = options.connect.flatMap(ServerAddress.init) {
       var destination = options.watch.map { Destination.watch(id: $0, code: options.room) }
@@ -202,7 +194,6 @@ struct Launch {
     }
   }
 
-  /// Throws if the game file named by the options cannot be read.
   private func checkGame() throws {
     guard let file = options.gameFile else { return }
     guard let bytes = PlatformServices.headless().files.read(file) else {
@@ -213,7 +204,6 @@ struct Launch {
     }
   }
 
-  /// Makes the game's launch options from those of the command line.
   private func opening() throws -> LaunchOptions {
     let loaded: RuleLibrary.Loaded
     do throws(ScoreFileError) { loaded = try RuleLibrary.load(options.scoreRules) } catch {
@@ -231,7 +221,6 @@ struct Launch {
     return opening
   }
 
-  /// Applies the options that override settings.
   private func apply(to settings: Settings) {
     if let reply = options.reply.flatMap(Reply.init(rawValue:)) { settings.reply = reply }
     if let pace = options.pace { settings.pace = pace }
@@ -243,14 +232,12 @@ struct Launch {
     if options.speak { settings.speech = true }
   }
 
-  /// The path of the sampled grand's SoundFont: the file named by `--piano`, else the standard SoundFont if it is installed.
   private var grandFont: String? {
     let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
     return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)
   }
 
-  /// A function that switches the sampled grand on or off; `nil` without a SoundFont. Loading the SoundFont takes a second or two,
-  /// during which the modal piano plays.
+  /// `nil` without a SoundFont. Loading the SoundFont takes a second or two, during which the modal piano plays.
   private func grandSetter(_ engine: Engine, _ services: PlatformServices) -> ((Bool) -> Void)? {
     guard let font = grandFont else { return nil }
     var isLoaded = false
@@ -267,7 +254,6 @@ struct Launch {
     }
   }
 
-  /// Makes the environment through which the game reaches sound, rule files, network and files.
   private func machine(
     _ engine: Engine, _ services: PlatformServices, _ near: LANDiscovery, _ pictures: Pictures, leadFrames: Int,
     midi: MIDIPlayer? = nil

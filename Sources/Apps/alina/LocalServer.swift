@@ -3,16 +3,16 @@ import Processes
 
 /// A match server on this computer for players on the local network: a child process that ends with the window.
 final class LocalServer {
-  /// The address for other players, `HOST:PORT`.
+  /// `HOST:PORT` for other players; `nil` if the server did not start.
   let address: String?
-  /// The address of the page for browsers on the network; `nil` if the server has no page.
+  /// The address for browsers; `nil` if the server has no page.
   let page: String?
   private var process: pid_t = 0
 
-  /// Seconds for which the window waits until the server listens. A server usually needs less than one second.
+  /// In seconds. A server usually listens within one second.
   private static let timeout = 10
 
-  /// Starts `alina-server` from this program's folder and waits until it listens; `address` is `nil` on failure.
+  /// Blocks until the server listens or has failed.
   init(folder: String) {
     let host = LocalServer.ownAddress ?? "127.0.0.1"
     let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
@@ -44,7 +44,7 @@ final class LocalServer {
     if address == nil { stop(within: 0) }
   }
 
-  /// Reads the next line of a pipe. At the end of the pipe, at the time `end` or after 200 bytes, returns the bytes read so far.
+  /// At the end of the pipe, at the time `end` or after 200 bytes, returns the bytes read so far.
   private static func line(from descriptor: Int32, until end: time_t) -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -55,7 +55,7 @@ final class LocalServer {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Ends the server, which saves running matches. A healthy server ends within 8 s; a server that hangs is killed after `seconds`.
+  /// A healthy server ends within 8 s; a server that hangs is killed after `seconds`.
   func stop(within seconds: Int = 10) {
     guard process > 0 else { return }
     kill(process, SIGTERM)
@@ -71,7 +71,7 @@ final class LocalServer {
 
   deinit { stop() }
 
-  /// This computer's address on its network: the source address that the system would choose for a datagram. No datagram is sent.
+  /// The source address that the system would choose for a datagram. No datagram is sent.
   private static var ownAddress: String? {
     let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return nil }

@@ -14,12 +14,11 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Counts the pieces and films that are being written, so that the program can cancel them and wait for them before it ends.
+/// Counts the running jobs, so that the program can cancel them and wait for them before it ends.
 final class Workshop: Sendable {
   private let state = Mutex((isOpen: true, running: 0))
 
-  /// Runs `body` on a background thread. Returns a function that cancels the work: from then on `isWanted`, which `body` polls, returns
-  /// `false`.
+  /// Returns a function that cancels the work: from then on `isWanted` returns `false`.
   func make(_ services: PlatformServices, _ body: @escaping @Sendable (_ isWanted: () -> Bool) -> Void) -> () -> Void {
     let isWanted = Mutex(true)
     state.withLock { $0.running += 1 }
@@ -30,18 +29,16 @@ final class Workshop: Sendable {
     return { isWanted.withLock { $0 = false } }
   }
 
-  /// Cancels all work and waits until partial files are removed, at most 5 s. Cancelled work stops at its next report of progress.
+  /// Cancels all work and waits at most 5 s until the partial files are removed.
   func close() {
     state.withLock { $0.isOpen = false }
     for _ in 0..<500 where state.withLock({ $0.running > 0 }) { usleep(10_000) }
   }
 }
 
-/// Writes one game's record and its music: either as a film, or as FLAC, Standard MIDI File, MusicXML and a page of the score.
 struct PieceKeeper: Sendable {
   private let piece: Piece
   private let services: PlatformServices
-  /// The output folder.
   private let folder: String
   /// The SoundFont of the sampled grand; `nil` for the modal piano.
   private let font: String?
@@ -62,7 +59,6 @@ struct PieceKeeper: Sendable {
 
   private struct Stopped: Error {}
 
-  /// The message to the player about work that ended with an error.
   private func news(_ error: any Error) -> MakingNews {
     switch error {
     case is Stopped: return .stopped
@@ -74,7 +70,6 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Writes the game's record, notation and sound, unless cancelled; `told` receives the progress of the sound in steps of 10 %.
   func keep(isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
     let rules = music.rules
@@ -103,7 +98,6 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Writes the game's record and a film of the piece, unless cancelled; `told` receives the progress in steps of 1 %.
   func film(_ shape: FilmShape, isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
@@ -127,7 +121,6 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Calls `body` with an engine that plays with the piano, tuning and loudness setting of the game.
   private func playing(_ music: Rendition, _ body: (Engine) throws -> Void) throws {
     try SampledPiano.playing(Patch(music.rules), font: font) { engine in
       if piece.a4 != 440 { engine.setTuning(a4: piece.a4) }

@@ -9,7 +9,6 @@ import TicTacToe
 /// `touch X Y`, `scroll LINES`, `key NAME` (`ctrl+q`, `shift+tab`, `enter`, `f3`, `a`), `text WORDS`, `play CELL`, `drop PATH`,
 /// `focus on|off`, `show`, `hide`, `shot PNG`, `quit`.
 struct Script {
-  /// The action of one line.
   enum Action: Hashable {
     case input([InputEvent])
     case play(cell: String)
@@ -17,7 +16,6 @@ struct Script {
     case quit
   }
 
-  /// An error with the line number and the allowed values.
   struct Fault: Error, CustomStringConvertible {
     let line: Int
     let message: String
@@ -27,13 +25,12 @@ struct Script {
   private var steps: [(frame: Int64, action: Action)] = []
   private var next = 0
 
-  /// The maximum number of lines with a command, more than any test needs.
+  /// More lines than any test needs.
   static let largestCount = 100_000
 
   init(text: String) throws(Fault) {
     var number = 0
-    // Split the text by scalars: Swift would read a space and a combining mark after it as one character, so that the space would not
-    // separate words.
+    // Split by scalars: a space and a combining mark after it are one `Character`, which would not separate words.
     for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
       number += 1
       let code = line.prefix { $0 != "#" }
@@ -52,10 +49,8 @@ struct Script {
     }
   }
 
-  /// Whether `take` has returned all actions.
   var isDone: Bool { next == steps.count }
 
-  /// Returns the actions whose times have come by `now`, each of them once.
   mutating func take(upTo now: Tick) -> [Action] {
     var due: [Action] = []
     while next < steps.count, steps[next].frame <= now.rawValue {

@@ -5,7 +5,7 @@ import ScoreModel
 import Screen
 import Synth
 
-/// Paths at which the picture of the window's next frame is to be written.
+/// Writes the window's next frame to each path in `wanted`.
 final class Pictures {
   var wanted: [String] = []
   private(set) var failed: [String] = []
@@ -15,7 +15,6 @@ final class Pictures {
 
   var areWanted: Bool { !wanted.isEmpty }
 
-  /// Writes the wanted pictures and calls `tell` for each.
   func write(_ bitmap: Bitmap, tell: (_ path: String, _ isWritten: Bool) -> Void) {
     for path in wanted {
       let isWritten = (try? services.files.write(path, bitmap.png())) != nil
@@ -46,19 +45,16 @@ final class ScriptedGame: PlatformGame {
   var windowTitle: String { app.windowTitle }
   var wantsToQuit: Bool { quits || app.wantsToQuit }
 
-  /// Ends the program once the script is done and the audio frame `frame` is reached. If the path `picture` is given, first writes a last
-  /// picture there.
+  /// Ends the program once the script is done and the audio frame `frame` is reached. `picture` is the path of a last picture.
   func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
 
-  /// Passes the lines for a screen reader to `speaker` if the setting `speech` is on, and prints them if `prints`. Answers to the
-  /// player's questions are spoken even if the setting is off.
+  /// Answers to the player's questions are spoken even if the setting `speech` is off.
   func speak(by speaker: SpeechDispatcher?, prints: Bool) {
     guard prints || speaker != nil else { return }
     let screen = app.screen
     let say = { (line: String, isSpoken: Bool) in
       if prints {
-        // `print` would buffer the line, and only `fflush(nil)` could empty the buffer here. But `fflush(nil)` waits for every stream, and
-        // libspeechd can keep one locked.
+        // Not `print`: it buffers the line, and `fflush(nil)` waits for every stream, of which libspeechd can keep one locked.
         let bytes = Array("\(line)\n".utf8)
         _ = write(STDOUT_FILENO, bytes, bytes.count)
       }
@@ -116,7 +112,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// The state of the sound that the window shows to the player; `nil` if an option has turned sound off, since nothing is shown then.
+  /// `nil` if an option has turned sound off: the window then shows nothing about it.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

@@ -1,7 +1,7 @@
 import Glibc
 import Locks
 
-/// Speaks lines through speech-dispatcher. Its library is loaded at run time, so that Alina also runs without it.
+/// libspeechd is loaded at run time, so that Alina also runs without speech-dispatcher.
 final class SpeechDispatcher: Sendable {
   private typealias Open =
     @convention(c) (
@@ -10,7 +10,6 @@ final class SpeechDispatcher: Sendable {
   private typealias Say = @convention(c) (OpaquePointer, CInt, UnsafePointer<CChar>) -> CInt
   private typealias SetLanguage = @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> CInt
 
-  /// The functions of libspeechd that are used.
   private struct Library: Sendable {
     let open: Open
     let say: Say
@@ -26,21 +25,20 @@ final class SpeechDispatcher: Sendable {
     }
   }
 
-  /// The library's file. Version 2 of its interface dates from speech-dispatcher 0.7 of 2010.
+  /// Version 2 of libspeechd's interface dates from speech-dispatcher 0.7 of 2010.
   static let file = "libspeechd.so.2"
   private static let library = Library()
   static var isInstalled: Bool { library != nil }
 
-  /// `SPD_TEXT` of libspeechd.h: a new line interrupts the line that is being spoken.
+  /// `SPD_TEXT` of libspeechd.h: a new text interrupts the text that is being spoken.
   private static let text: CInt = 3
 
   /// `SPD_MODE_SINGLE`: a connection without a second thread for the library's events.
   private static let single: CInt = 0
 
   private struct Queue {
-    /// The lines that `add` has received since the last call of `speak`.
     var lines: [String] = []
-    /// The text to be spoken next, and its language. A newer text replaces it, as speech-dispatcher would interrupt the older text.
+    /// The text to speak next. A newer text replaces it, as speech-dispatcher would interrupt the older text.
     var next: (text: String, language: String)?
     var isSpeaking = false
   }
@@ -48,21 +46,19 @@ final class SpeechDispatcher: Sendable {
   private let library: Library
   private let queue = Mutex(Queue())
   private let inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
-  /// The connection to speech-dispatcher; used only by the background job, of which at most one runs (`isSpeaking`).
+  /// Used only by the background job, of which at most one runs (`isSpeaking`).
   private nonisolated(unsafe) var connection: OpaquePointer?
 
-  /// `nil` if libspeechd is not installed.
   init?(inBackground: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
     guard let library = SpeechDispatcher.library else { return nil }
     (self.library, self.inBackground) = (library, inBackground)
-    // Ignore SIGPIPE: the library's write to a closed socket must not end the program.
+    // Ignore SIGPIPE: libspeechd's write to a closed socket must not end the program.
     signal(SIGPIPE, SIG_IGN)
   }
 
   func add(_ line: String) { queue.withLock { $0.lines.append(line) } }
 
-  /// Speaks all lines that `add` has received since the last call as one text. Returns at once: starting speech-dispatcher can take a
-  /// second.
+  /// Returns at once: starting speech-dispatcher can take a second.
   func speak(in language: String) {
     let isIdle = queue.withLock { queue in
       guard !queue.lines.isEmpty else { return false }
@@ -79,7 +75,7 @@ final class SpeechDispatcher: Sendable {
       if connection == nil { connection = library.open("alina", "board", nil, SpeechDispatcher.single) }
       guard let connection else { continue }
       _ = library.setLanguage(connection, language)
-      // If speaking fails (speech-dispatcher may have been restarted), the next text opens a new connection.
+      // speech-dispatcher may have been restarted: the next text opens a new connection.
       if library.say(connection, SpeechDispatcher.text, text) < 0 { self.connection = nil }
     }
   }
