@@ -3,13 +3,12 @@ import TicTacToe
 
 /// The rules by which a referee ends a game early, or changes the result of a drawn game of Ultimate.
 package struct Adjudication: Sendable, Hashable {
-  /// A rule about engines' evaluations, which are in hundredths of a pawn. A rule for draws applies if each side's last `moves` evaluations
-  /// are within ±`score`. A rule for resignation applies if the mover's own last `moves` evaluations are −`score` or less.
+  /// `score` is in hundredths of a pawn. For a draw, each side's last `moves` evaluations must be within ±`score`; for a resignation, the
+  /// mover's own last `moves` evaluations must be −`score` or less.
   package struct Rule: Sendable, Hashable {
     package var moves: Int
     package var score: Int
 
-    /// Reads a text such as `moves=4,score=10`.
     package init(_ text: String, option: String) throws(ArenaError) {
       var values: [String: Int] = [:]
       for field in text.split(separator: ",") {
@@ -30,12 +29,11 @@ package struct Adjudication: Sendable, Hashable {
 
   /// The result of a game of Ultimate that ends without a line of three won boards.
   package enum Ending: String, Sendable, CaseIterable {
-    /// The game is drawn, as in the rules of Ultimate.
+    /// A draw, as in the rules of Ultimate.
     case rules
-    /// The side that has won more boards wins, as on CodinGame.
+    /// The side with more won boards wins, as on CodinGame.
     case boards
 
-    /// Reads the option `--ending`.
     package init(option text: String) throws(ArenaError) {
       guard let ending = Ending(rawValue: text) else {
         throw ArenaError("--ending '\(text)': \(Ending.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -47,17 +45,13 @@ package struct Adjudication: Sendable, Hashable {
   package var ending = Ending.rules
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
-  /// The rule for draws: if the evaluations of both sides fit this rule, the game is drawn. `nil` for no such rule.
   package var draw: Rule?
-  /// The rule for resignation: a side whose own evaluations fit this rule loses. `nil` for no such rule.
   package var resign: Rule?
 
   package init() {}
 
-  /// Whether a rule could end a game early.
   var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
 
-  /// Adds these rules to the members of the header of a file of games.
   func add(to members: inout JSONObject) {
     members.add("ending", ending == .rules ? nil : .string(ending.rawValue))
     members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))
@@ -65,7 +59,6 @@ package struct Adjudication: Sendable, Hashable {
     members.add("resign", resign.map { .string($0.text) })
   }
 
-  /// Reads the rules from the members of the header of a file of games.
   init(header: JSON) throws(ArenaError) {
     if let text = header["ending"] { ending = try Ending(option: text.string ?? "") }
     if let plies = header["maxPlies"] {
@@ -79,7 +72,6 @@ package struct Adjudication: Sendable, Hashable {
   }
 }
 
-/// Adjudicates one game.
 struct Referee {
   struct Verdict {
     var outcome: Outcome
@@ -87,22 +79,21 @@ struct Referee {
   }
 
   private let rules: Adjudication
-  /// The number of consecutive moves, of both sides, whose evaluations fit the rule for draws.
+  /// The number of consecutive moves, of both sides, that fit the rule for draws.
   private var level = 0
-  /// For each side, the number of its consecutive moves whose evaluations fit the rule for resignation.
+  /// For each side, the number of its consecutive moves that fit the rule for resignation.
   private var lost: [Player: Int] = [:]
 
   init(_ rules: Adjudication) { self.rules = rules }
 
-  /// The verdict on a game of Ultimate that ended as a draw, from the numbers of boards won; `nil` if the game stays a draw.
+  /// The verdict on a drawn game of Ultimate; `boards` has the numbers of boards won.
   func verdict(onDraw boards: (x: Int, o: Int)) -> Verdict? {
     guard rules.ending == .boards, boards.x != boards.o else { return nil }
     let winner: Player = boards.x > boards.o ? .x : .o
     return Verdict(outcome: .win(winner), reason: "X has \(boards.x) boards, O \(boards.o)")
   }
 
-  /// The verdict after a move that did not end the game. A move without an evaluation resets the count for draws and the mover's count for
-  /// resignation.
+  /// A move without an evaluation fits no rule.
   mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {
     let score = report?.score
     if let draw = rules.draw {

@@ -1,9 +1,8 @@
 import Opponents
 import Oracle
 
-/// A whole number of any size, not below 0, with the arithmetic that exact chances need.
 package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
-  /// The digits in base 2⁶⁴ (limbs), the lowest first, without leading zeros; empty for 0.
+  /// The lowest limb first, without leading zeros; empty for 0.
   private var limbs: [UInt64]
 
   package init(_ value: UInt64) { limbs = value == 0 ? [] : [value] }
@@ -30,7 +29,6 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// The difference; `b` must not be greater than `a`.
   package static func - (a: BigNatural, b: BigNatural) -> BigNatural {
     var result = a.limbs
     var borrow = false
@@ -54,7 +52,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
         let (first, over1) = low.addingReportingOverflow(carry)
         let (sum, over2) = first.addingReportingOverflow(result[i + j])
         result[i + j] = sum
-        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1, so its upper half, the new carry, does not overflow here.
+        // `x · y + carry + result[i + j]` is at most 2¹²⁸ − 1, so its upper half, the new carry, does not overflow.
         carry = high + (over1 ? 1 : 0) + (over2 ? 1 : 0)
       }
       result[i + b.limbs.count] = carry
@@ -62,7 +60,6 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// The quotient and the remainder of a division by a number above 0 and below 2⁶⁴.
   package func dividedBySmall(_ divisor: UInt64) -> (quotient: BigNatural, remainder: UInt64) {
     var quotient = limbs
     var remainder: UInt64 = 0
@@ -97,12 +94,11 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// 2 to the power `exponent`.
   package static func powerOfTwo(_ exponent: Int) -> BigNatural {
     BigNatural(limbs: [UInt64](repeating: 0, count: exponent / 64) + [1 << UInt64(exponent % 64)])
   }
 
-  /// The greatest common divisor (Stein's binary method). Takes time quadratic in the number of limbs.
+  /// Stein's binary method. Takes time quadratic in the number of limbs.
   package static func greatestCommonDivisor(_ a: BigNatural, _ b: BigNatural) -> BigNatural {
     if a.isZero { return b }
     if b.isZero { return a }
@@ -116,11 +112,11 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return u * powerOfTwo(twos)
   }
 
-  /// The quotient. `divisor` must divide this number. Takes time quadratic in the number of limbs.
+  /// `divisor` must divide this number. Takes time quadratic in the number of limbs.
   func dividedExactly(by divisor: BigNatural) -> BigNatural {
     if divisor.limbs.count == 1 { return dividedBySmall(divisor.limbs[0]).quotient }
-    // Jebelean's exact division. Both numbers are first shifted right until the divisor is odd. The next limb of the quotient is then the
-    // lowest limb of `rest` (what is left of the dividend) times the inverse of the divisor modulo 2⁶⁴.
+    // Jebelean's exact division, with an odd divisor `d`: the next limb of the quotient is the lowest limb of `rest` times the inverse of
+    // `d` modulo 2⁶⁴.
     let shift = divisor.trailingZeros
     let (d, n) = (divisor.shiftedRight(shift), shiftedRight(shift))
     var inverse: UInt64 = 1
@@ -135,10 +131,9 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: quotient)
   }
 
-  /// The value as a `Double`, rounded once for each limb, so perhaps not the nearest `Double`.
+  /// Rounded once for each limb, so perhaps not the nearest `Double`.
   package var double: Double { limbs.reversed().reduce(0) { $0 * 18_446_744_073_709_551_616 + Double($1) } }
 
-  /// The decimal digits.
   package var description: String {
     if isZero { return "0" }
     var parts: [String] = []
@@ -152,12 +147,10 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return parts.reversed().joined()
   }
 
-  /// The number of bits.
   var bitWidth: Int { limbs.isEmpty ? 0 : limbs.count * 64 - (limbs.last?.leadingZeroBitCount ?? 0) }
 }
 
 extension BigNatural: ChanceNumber {
-  /// The least common multiple of `totals`: a denominator for fractions with any of these denominators.
   package static func commonDenominator(of totals: [UInt64]) -> BigNatural {
     totals.reduce(BigNatural(1)) { multiple, total in
       var (a, b) = (total, multiple.dividedBySmall(total).remainder)
@@ -177,10 +170,8 @@ extension BigNatural: ChanceNumber {
 /// An exact fraction in lowest terms.
 package struct Fraction: Sendable, Hashable, CustomStringConvertible {
   package let numerator: BigNatural
-  /// The denominator, above 0.
   package let denominator: BigNatural
 
-  /// Makes a fraction and reduces it.
   package init(_ numerator: BigNatural, _ denominator: BigNatural) {
     precondition(!denominator.isZero, "a fraction over 0")
     let divisor = BigNatural.greatestCommonDivisor(numerator, denominator)
@@ -196,15 +187,13 @@ package struct Fraction: Sendable, Hashable, CustomStringConvertible {
     Fraction(a.numerator * b.numerator, a.denominator * b.denominator)
   }
 
-  /// The fraction as a `Double`, rounded.
   package var double: Double {
-    // Divide numerator and denominator by the same power of two, so that both have at most 960 bits and fit into the range of `Double`.
+    // Shorten both numbers to at most 960 bits, so that they fit into the range of `Double`.
     let excess = max(numerator.bitWidth, denominator.bitWidth) - 960
     guard excess > 0 else { return numerator.double / denominator.double }
     return numerator.shiftedRight(excess).double / denominator.shiftedRight(excess).double
   }
 
-  /// The fraction as text, such as `737/1260`; a whole number has no denominator.
   package var description: String {
     denominator == BigNatural(1) ? "\(numerator)" : "\(numerator)/\(denominator)"
   }

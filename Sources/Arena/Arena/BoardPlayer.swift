@@ -9,15 +9,13 @@ enum BoardPlayer<R: Rules> {
     _ state: R.State, _ last: Cell?, _ generator: inout SplitMix64, _ isStopped: () -> Bool
   ) -> Cell
 
-  /// One of Alina's own players. `Choice` returns a legal move in a game that is not over; a search ends early once `isStopped` is true.
-  /// `learner` is `nil` except for a learning player of Classic.
+  /// `Choice` must return a legal move, early once `isStopped` is true. Only a learning player of Classic has a `learner`.
   case own(Choice, learner: Learner? = nil)
   case engine(EngineClient)
 
   var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
 
-  /// Lets a learning player learn from a game. A resumed run calls this for games of its file that are not played again, to rebuild the
-  /// player's state.
+  /// A resumed run calls this also for the games in its file, to restore what the player had learnt.
   func learn(from cells: [Cell], _ opening: GameMoves, as side: Player, _ outcome: Outcome?) {
     guard case .own(_, let learner?) = self else { return }
     var start = opening.state(Classic.self)
@@ -28,7 +26,6 @@ enum BoardPlayer<R: Rules> {
 }
 
 extension BoardPlayer where R: PositionRules {
-  /// A memoryless player that draws its moves from a table.
   static func table(_ table: DistributionTable) -> BoardPlayer {
     .own { position, last, generator, _ in
       Cell(table.move(key: position.ternaryKey, last: last?.index ?? 9, using: &generator))
@@ -45,21 +42,19 @@ extension BoardPlayer<Classic> {
   }
 }
 
-/// A learning player and what it has learnt in one pairing. One thread at a time uses it.
+/// A learning player and what it has learnt in one pairing. Used by one thread at a time.
 final class Learner: @unchecked Sendable {
   var player: any LearningOpponent
 
   init(_ player: any LearningOpponent) { self.player = player }
 }
 
-/// An engine's evaluation of its move, and the time that the engine took for the move.
 struct MoveReport: Sendable, Hashable {
-  /// The evaluation as in PGN comments. `+0.31/8`: the mover is ahead by 0.31 pawns, found at depth 8. `+M1/8`: the mover wins with this
-  /// move. `+M2/8`: the mover wins with its next move after this one.
+  /// As in PGN comments: `+0.31/8` is 0.31 pawns ahead, found at depth 8; `+M1/8` wins with this move, `+M2/8` with the next one.
   var evaluation: String?
   var milliseconds: Int
 
-  /// The evaluation in hundredths of a pawn, −100,000…100,000; `+M…`, a win of the mover, counts as 100,000, and `-M…` as −100,000.
+  /// In hundredths of a pawn, −100,000…100,000; `+M…`, a win of the mover, counts as 100,000.
   var score: Int? {
     guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
     let size = text.dropFirst()
@@ -68,24 +63,22 @@ struct MoveReport: Sendable, Hashable {
   }
 }
 
-/// The data of a game besides its moves and its result.
 struct GameNotes: Sendable, Hashable {
   /// Why the game ended by forfeit or by the referee's decision; `nil` for other endings.
   var reason: String?
-  /// For each move, the report of the engine that made the move; `nil` for the moves of other players. Empty in games without an engine.
+  /// One report for each move, `nil` for moves of other players; empty in games without an engine.
   var reports: [MoveReport?] = []
 }
 
-/// A finished game in a batch.
 struct PlayedGame {
   var game: PackedGame
-  /// The moves of the game; `nil` in Classic, where `game` contains them.
+  /// `nil` in Classic, where `game` contains the moves.
   var moves: GameMoves?
   var notes: GameNotes?
 }
 
 extension ArenaRules {
-  /// Plays one game; `nil` if the run is stopped. Throws if the system refuses a process for an engine.
+  /// `nil` if the run is stopped. Throws if the system refuses a process for an engine.
   static func playGame(
     x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: GameMoves, adjudication: Adjudication,
     stop: StopSignal, using generator: inout SplitMix64
@@ -139,8 +132,7 @@ extension ArenaRules {
   }
 }
 
-/// Plays a game of Classic between two players given as tables. Bit masks show whether a side has a line. `key`, the board as a base-3
-/// number (`ternaryKey`), finds the row of a table.
+/// Plays a game of Classic between two players given as tables.
 package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: GameMoves, using generator: inout SplitMix64
 ) -> PackedGame {

@@ -3,28 +3,26 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A memoryless player as a table: choosing a move costs a multiplication and a look-up.
-///
-/// With the same random numbers, table and player choose the same moves: the table draws exactly as `MoveDistribution.draw` does.
+/// A memoryless player as a table. With the same random numbers, table and player choose the same moves: the table draws exactly as
+/// `MoveDistribution.draw` does.
 package final class DistributionTable: Sendable {
-  /// The moves of a state. If all moves have equal chances, as for many players, a move is drawn without a scan of weights.
+  /// If all moves have equal chances, as for many players, a move is drawn without a scan of weights.
   private struct Row {
     var total: UInt64
-    /// The cells of the moves in reading order, four bits each; the first cell is in the lowest bits.
+    /// Four bits a cell, in reading order; the first cell is in the lowest bits.
     var cells: UInt64
     /// The index of the first move's weight in the table's `weights`; −1 if all moves have weight 1.
     var weights: Int32
   }
 
-  /// Whether the player chooses all legal moves equally often; two such players can use `RandomGames`, which is faster.
+  /// Whether the player chooses all legal moves equally often; games of two such players can use `RandomGames`, which is faster.
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
-  /// The index of a state's row in `rows`; −1 for states that cannot occur or are over. The state is at the place 10 · (the board as a
-  /// base-3 number, `ternaryKey`) + (the cell of the last move, or 9 for none).
+  /// The index of a state's row in `rows`, −1 for states that cannot occur or are over. The place of a state is 10 · `ternaryKey` of its
+  /// board + the cell of the last move (9 for none).
   private let index: [Int32]
 
-  /// Fills the table for all positions of Classic that are not over.
   package init(_ player: any MemorylessOpponent) {
     var rows: [Row] = []
     var weights: [UInt64] = []
@@ -56,8 +54,7 @@ package final class DistributionTable: Sendable {
     (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
-  /// Draws a move in a state that is not over. `key` is the board as a base-3 number (`ternaryKey`), `last` the cell of the last move or 9
-  /// for none.
+  /// `key` is the `ternaryKey` of a board that is not over, `last` the cell of the last move, or 9 for none.
   @inline(__always)
   package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]

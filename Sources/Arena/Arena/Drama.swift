@@ -1,16 +1,13 @@
 import Oracle
 import TicTacToe
 
-/// Rates how much happens in a game: the sum of points for its moves.
-///
-/// A move scores 4 points for each half point that it costs its player with best play (a win turned into a draw costs one half, into a loss
-/// two). A move also scores 3 for a fork, 2 if all other moves cost something, 1 for a threat to win and 1 for a block. The points of a
-/// move in Classic follow from its position, so a table of 177,147 bytes has the points of every move.
+/// Rates how much happens in a game, as the sum of points for its moves. A move scores 4 for each half point that it costs its player (a
+/// win turned into a draw costs one half), 3 for a fork, 2 if all other moves cost something, 1 for a threat to win and 1 for a block.
 struct Drama: Sendable {
-  /// The shared table; the first use fills it, which takes some milliseconds.
+  /// The first use fills the table of points, which takes some milliseconds.
   static let shared = Drama()
 
-  /// The points of each move, at the index 9 · (the board before the move as a base-3 number, `ternaryKey`) + (the cell of the move).
+  /// The points of each move of Classic, at the index 9 · `ternaryKey` of the board before the move + the cell of the move.
   private let points: [UInt8]
 
   private init() {
@@ -29,7 +26,7 @@ struct Drama: Sendable {
       + (move.isFork ? 3 : 0) + (move.isOnlyMove ? 2 : 0) + (move.threats.isEmpty ? 0 : 1) + (move.isBlock ? 1 : 0)
   }
 
-  /// The points of a game of any variant. `moves` is `nil` in Classic, where `game` contains the moves.
+  /// `moves` is `nil` in Classic, where `game` contains the moves.
   static func points(of game: PackedGame, start: VariantState?, _ moves: GameMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: GameMoves(start: start).state(Classic.self)) }
     guard variant.isSolved else { return ultimatePoints(of: moves) }
@@ -38,7 +35,6 @@ struct Drama: Sendable {
     return game.variantMoves.reduce(0) { $0 + points(of: $1) }
   }
 
-  /// The points of a game of Classic from the position `start`.
   private func points(of game: PackedGame, start: Position) -> Int {
     var (key, isX, sum) = (start.ternaryKey, start.turn == .x, 0)
     for ply in 0..<game.count {

@@ -2,34 +2,30 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The settings of an engine other than its command.
 package struct EngineSettings: Sendable, Hashable {
-  /// An option or environment variable: its name and value.
   package struct Setting: Sendable, Hashable {
     package var name: String
     package var value: String
   }
 
-  /// The name in tables and records; if `nil`, the name that the engine gives itself.
+  /// If `nil`, tables and records have the name that the engine gives itself.
   package var name: String?
   /// The engine's working directory.
   package var folder: String?
-  /// The options that are sent with `setoption`, in order.
+  /// Sent with `setoption`, in order.
   package var options: [Setting] = []
-  /// The engine's additional environment variables.
   package var environment: [Setting] = []
-  /// The engine's time limit; if `nil`, the run's time limit applies.
+  /// If `nil`, the run's time limit applies.
   package var time: TimeLimit?
   /// The file to which the engine's standard error is appended.
   package var log: String?
 
   package init() {}
 
-  /// The separator between the words after `-engine` once they are joined into one argument.
+  /// Stands between the words after `-engine` once they are joined into one argument.
   package static let separator: Character = "\u{1F}"
 
-  /// Reads an engine from the words of cutechess-cli's `-each` and then of its `-engine`. Of equal names the last counts; `arg` may repeat.
-  /// The words: `conf=NAME name= cmd= arg= dir= proto=uci tc= st= nodes= timemargin= stderr= option.NAME= env.NAME=`.
+  /// Reads the words of cutechess-cli's `-each` and then of its `-engine`. Of equal names the last counts; `arg` may repeat.
   package static func entrant(
     _ words: [String], each: [String], default time: TimeLimit
   ) throws(ArenaError) -> RunConfiguration.Entrant {
@@ -81,7 +77,6 @@ package struct EngineSettings: Sendable, Hashable {
     return entrant
   }
 
-  /// The entry of an engine in cutechess's `engines.json`, in the current folder or the user's settings folder.
   private static func configured(_ name: String) throws(ArenaError) -> JSON {
     let environment = ProcessInfo.processInfo.environment
     let settings = environment["XDG_CONFIG_HOME"] ?? "\(environment["HOME"] ?? "")/.config"
@@ -96,8 +91,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the settings except `log` to a player's entry in the header of a file of games. A `folder` such as `/home/me/bot` becomes
-  /// `…/bot`.
+  /// Leaves out `log`. A `folder` such as `/home/me/bot` becomes `…/bot`.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -110,7 +104,7 @@ package struct EngineSettings: Sendable, Hashable {
     members.add("time", time?.json)
   }
 
-  /// Reads the settings from a player's entry in the header of a file of games; `nil` if the time limit is invalid.
+  /// `nil` if the time limit is invalid.
   init?(_ json: JSON) {
     func list(_ name: String) -> [Setting] {
       (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }
@@ -124,7 +118,6 @@ package struct EngineSettings: Sendable, Hashable {
   }
 }
 
-/// The time limit of an engine for its moves, as the command `go` states it.
 package struct TimeLimit: Sendable, Hashable {
   /// Milliseconds for each move (`go movetime`), 0 with a clock.
   package var moveTime = 1000
@@ -132,30 +125,28 @@ package struct TimeLimit: Sendable, Hashable {
   package var clock = 0
   /// Milliseconds added after each move.
   package var increment = 0
-  /// The moves of a side that the clock's time is for, cutechess-cli's MOVES in `MOVES/TIME`; 0 for all moves of the game. Only checked.
+  /// MOVES in cutechess-cli's `MOVES/TIME`, the moves of a side that the clock's time is for; 0 for the whole game. Only checked.
   private var period = 0
-  /// The maximum number of nodes (positions searched) for each move (`go nodes`); 0 for no limit.
+  /// The most positions searched for each move (`go nodes`); 0 for no limit.
   package var nodes = 0
   /// Milliseconds by which a move may exceed the limit before the game is lost.
   package var margin = 50
 
-  /// The default limit: one second for each move.
   package init() {}
 
-  /// The longest time in milliseconds that a move may take, with `left` milliseconds on the clock.
+  /// In milliseconds, with `left` milliseconds on the clock.
   func timeout(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
-  /// The milliseconds that Alina's own players spend on a move: a tenth of the clock plus three quarters of the increment. The last 200 ms
-  /// of the clock are reserved for delays of the machine and of transmission.
+  /// The milliseconds that Alina's own players spend on a move. The last 200 ms of the clock are reserved for delays of the machine and of
+  /// transmission.
   static func share(of left: Double, increment: Double = 0) -> Double {
     max(1, min(left / 10 + 0.75 * increment, left - 200))
   }
 
-  /// The longest time that may be set, in milliseconds: one hour.
+  /// One hour in milliseconds.
   private static let limit = 3_600_000.0
 
-  /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or
-  /// M:SS, perhaps with MOVES/ before and an increment after a +).
+  /// `st` is in seconds, `tc` in seconds or M:SS, perhaps with MOVES/ before and an increment after a +.
   package mutating func apply(_ name: String, _ text: String) throws(ArenaError) {
     func number(_ text: Substring, _ range: ClosedRange<Double>, _ allowed: String) throws(ArenaError) -> Int {
       guard let value = Double(text), range.contains(value) else { throw ArenaError("\(name) '\(text)': \(allowed)") }
@@ -198,12 +189,10 @@ package struct TimeLimit: Sendable, Hashable {
     ("moveTime", \.moveTime), ("clock", \.clock), ("increment", \.increment), ("nodes", \.nodes), ("margin", \.margin),
   ]
 
-  /// The time limit as the header of a file of games has it.
   var json: JSON {
     .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
   }
 
-  /// Reads a time limit from a header; `nil` if a member is missing or not a whole number up to a billion.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
       guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }

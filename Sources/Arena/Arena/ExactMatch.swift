@@ -4,23 +4,18 @@ import TicTacToe
 
 /// The exact result of two memoryless players: all games that they can play, each weighted by its exact chance.
 package struct ExactMatch: Sendable {
-  /// The exact result of all games with the same player as X.
+  /// The result of all games with the same player as X.
   package struct Seating: Sendable {
-    /// The chance that X wins.
     package let xWin: Fraction
-    /// The chance of a draw.
     package let draw: Fraction
-    /// The chance that O wins.
     package let oWin: Fraction
-    /// The mean number of moves of a game, with those of both sides.
+    /// The mean number of moves in a game, of both sides together.
     package let meanPlies: Fraction
 
-    /// Computes the result from all games that the two players can play.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
-      // At each ply, `counts` has the chance that a game ends there, times the product of `counts.denominators` of all earlier plies.
-      // Multiply this by `rest[ply]`, the product of the denominators from `ply` on: then every chance is a whole number divided by
-      // `rest[0]`.
+      // At each ply, `counts` has the chance that a game ends there, times the product of the denominators of all earlier plies. Times
+      // `rest[ply]`, the product of the denominators from `ply` on, every chance is a whole number of parts of `rest[0]`.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
       var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))
@@ -37,12 +32,10 @@ package struct ExactMatch: Sendable {
     }
   }
 
-  /// The result if the first player has X.
+  /// With the first player as X.
   package let asX: Seating
-  /// The result if the first player has O.
   package let asO: Seating
 
-  /// Computes the results with `a` as X and with `b` as X.
   package init(a: any MemorylessOpponent, b: any MemorylessOpponent, solver: Solver = .shared) {
     asX = Seating(x: a, o: b, solver: solver)
     asO = Seating(x: b, o: a, solver: solver)

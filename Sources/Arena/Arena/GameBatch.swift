@@ -2,25 +2,24 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Successive games of a stage, with their results and their lines in the file of games. The games of a stage can be played in any order.
+/// Successive games of a stage, with their results and lines. The games of a stage can be played in any order.
 final class GameBatch: @unchecked Sendable {
-  /// The number of games of a full batch. The file format depends on it: a file's hash is made from the hashes of such batches.
+  /// A file's hash is made from the hashes of such batches, so the file format depends on this number.
   static let size = 16_384
 
-  /// The results of the batch's games, and their lines.
   struct Summary {
-    /// The number of games, by number of moves in a game.
+    /// The numbers of games, by number of moves in a game.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The numbers of pairs of games by result: nine for each pairing, beginning with the pairing of the batch's first pair. Number 3 · a +
-    /// b of the nine counts the pairs whose first game has the result a and whose second has b (0 X won, 1 O won, 2 drawn).
+    /// The numbers of pairs of games by result, nine for each pairing. Number 3 · a + b counts the pairs whose first game has the result a
+    /// and whose second has b (0 X won, 1 O won, 2 drawn).
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.
     var lines: LineBuffer?
-    /// The hash of `lines` if the batch is full and none of its games was in the file before; else `nil`.
+    /// The hash of `lines`; `nil` unless the batch is full and none of its games was in the file before.
     var digest: SHA256.Digest?
 
-    /// Writes the lines of the games that are not in the file yet into `lines`, an empty buffer.
+    /// Writes the games that are not in the file yet into `lines`, an empty buffer.
     mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
       for index in batch.indices.dropFirst(batch.known) {
         let game = stage.game(index)
@@ -42,10 +41,10 @@ final class GameBatch: @unchecked Sendable {
   private(set) var indices: Range<Int>
   /// The number of games at the beginning of the batch that are already in the file.
   var known = 0
-  /// The number of parts that are not played yet. A part is the batch's games of some pairings; one thread plays it.
+  /// The number of parts not played yet. A part is the batch's games of some pairings; one thread plays it.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
-  /// By a game's index, its moves; empty in Classic.
+  /// By a game's index; empty in Classic.
   private(set) var variantMoves: [Int: GameMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>
@@ -71,13 +70,11 @@ final class GameBatch: @unchecked Sendable {
     if let moves = played.moves { variantMoves[index] = moves }
   }
 
-  /// The game with the given index, and its moves and notes.
   func played(_ index: Int) -> PlayedGame {
     PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }
 
-  /// Plays the given pairs of games between two players of random moves. Pair n is the games with the indices `start` + 2n and `start` + 2n
-  /// + 1.
+  /// Pair n is the games with the indices `start` + 2n and `start` + 2n + 1.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
     for pair in pairs {
@@ -88,10 +85,9 @@ final class GameBatch: @unchecked Sendable {
     }
   }
 
-  /// Drops the games from index `end` on.
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 
-  /// Counts the games by length, and the pairs of games by results. `pairings` is the number of pairings in the stage.
+  /// `pairings` is the number of pairings in the stage.
   func counted(pairings: Int) -> Summary {
     let slots = min(pairings, (indices.count + 1) / 2)
     var summary = Summary(pairs: .init(repeating: 0, count: 9 * slots))
@@ -100,8 +96,8 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Count the first and the second games of pairs in different counters. Otherwise two games of the same length would increment one
-      // counter twice in a row, and the second increment would wait for the first.
+      // Count first and second games in different counters. With one counter, two games of the same length would increment it twice in a
+      // row, and the second increment would wait for the first.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {
@@ -118,7 +114,6 @@ final class GameBatch: @unchecked Sendable {
   }
 }
 
-/// A byte buffer that grows at its end.
 final class LineBuffer: @unchecked Sendable {
   private(set) var bytes: UnsafeMutableRawBufferPointer
   private(set) var count = 0
@@ -127,10 +122,8 @@ final class LineBuffer: @unchecked Sendable {
 
   deinit { bytes.deallocate() }
 
-  /// The bytes written so far.
   var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
 
-  /// Reserves space at the end of the written bytes and returns its address.
   @inline(__always)
   func reserve(_ more: Int) -> UnsafeMutableRawPointer {
     if bytes.count &- count < more { grow(more) }

@@ -4,9 +4,8 @@ import Foundation
 import Synchronization
 import TicTacToe
 
-/// Writes the lines of games in a file of games, and reads them back.
 enum GameLine {
-  /// The maximum number of bytes of a line without the member `start` and the members for `GameNotes`.
+  /// The most bytes of a line without the member `start` and the members for `GameNotes`.
   private static let room = 112
   /// The two characters of each cell's name as one number, so that one write stores both.
   private static let names: InlineArray<9, UInt16> = .init { cell in
@@ -48,7 +47,7 @@ enum GameLine {
       end = out.reserve(room)
     }
     put(",\"moves\":\"")
-    // Always write nine moves; the next field overwrites those that were not played. So the writing has no branch that depends on the game.
+    // Always write nine moves; the next field overwrites those that were not played. So no branch depends on the game.
     var cells = game.bits
     for ply in 0..<9 {
       end.storeBytes(of: names[Int(truncatingIfNeeded: cells & 15) % 9], toByteOffset: 2 &* ply, as: UInt16.self)
@@ -69,7 +68,6 @@ enum GameLine {
     out.advance(to: end)
   }
 
-  /// Appends the line of a game of a variant other than Classic.
   static func write(
     index: Int, x: Int, o: Int, _ moves: GameMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
     to out: LineBuffer
@@ -97,7 +95,6 @@ enum GameLine {
     list("eval") { $0.evaluation.map { "\"\($0)\"" } }
   }
 
-  /// The content of one game's line in a file of games.
   struct Content: Sendable, Hashable {
     var index: Int
     var x: Int
@@ -105,17 +102,15 @@ enum GameLine {
     var start: VariantState?
     var game: PackedGame
     var notes: GameNotes?
-    /// The moves of a game other than Classic, which are not in `game`.
+    /// `nil` in Classic, where `game` contains the moves.
     var moves: GameMoves?
 
-    /// The cells of the game's moves, in any variant.
     var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
 
-    /// The start and the moves, in any variant.
     var anyMoves: GameMoves { moves ?? GameMoves(start: start, cells: cells) }
   }
 
-  /// Parses a line of any variant without its line end; `nil` if invalid.
+  /// Parses a line without its line end; `nil` if invalid.
   static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
     if variant.isPacked { return read(line) }
     guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
@@ -137,7 +132,7 @@ enum GameLine {
     }
     guard let (ending, notes) = notes(in: json, plies: moves.cells.count) else { return nil }
     let game = PackedGame(variantMoves: moves.cells.count, outcome: outcome, ending: ending)
-    // Write the game again: only a line that is exactly as this program writes it is valid.
+    // Only a line that is exactly as this program writes it is valid.
     let again = LineBuffer(capacity: 256)
     write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
     guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -153,7 +148,6 @@ enum GameLine {
     }
   }
 
-  /// The ending and the notes of a game; `nil` if a member is invalid.
   private static func notes(in json: JSON, plies: Int) -> (PackedGame.Ending, GameNotes?)? {
     var ending = PackedGame.Ending.normal
     switch json["termination"]?.string {
@@ -224,14 +218,13 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // Only games with engines, and games that the referee ended, have members after `result`. They are rare, so the slower general parser
-      // suffices.
+      // Members after `result` are rare: only games with engines or a referee's decision have them. So the slower general parser suffices.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }
       content.notes = notes ?? GameNotes()
       content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-      // Write the game again: only a line that is exactly as this program writes it is valid.
+      // Only a line that is exactly as this program writes it is valid.
       let again = LineBuffer(capacity: 256)
       write(index: index, x: x, o: o, start: start, game: content.game, notes: content.notes, to: again)
       guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -242,8 +235,8 @@ enum GameLine {
   }
 }
 
-/// The hash of a file of games. It is the hash of a list of hashes, one per line as `sha256sum` prints them: first the header's
-/// hash, then the hash of each batch of 16,384 games. So several threads can hash batches at the same time.
+/// The hash of a file of games: the hash of a list of hashes, one per line as `sha256sum` prints them, of the header and of each batch of
+/// 16,384 games. So several threads can hash batches at the same time.
 struct GameHash {
   private var list = SHA256()
   private var open = SHA256()
@@ -253,7 +246,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Adds the lines of games, of which the last has the index `end` − 1. `digest` is the hash of these lines, if they are a full batch.
+  /// `end` is the index of the last game + 1. `digest` is the hash of `lines` if they are a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)
@@ -273,14 +266,14 @@ struct GameHash {
     return copy.list.digest.hex
   }
 
-  /// The footer as a line of JSON: the given members, and the hash of everything before the footer.
+  /// Adds the hash of everything before the footer.
   func sealed(_ footer: JSONObject) -> String {
     var footer = footer
     footer.add("sha256", .string(hex))
     return JSON.object(footer).text
   }
 
-  /// The hash of bytes, computed with the processor's SHA-256 instructions if it has them.
+  /// Uses the processor's SHA-256 instructions if it has them.
   static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256.Digest {
     var hash = SHA256()
     let whole = bytes.count / 64
@@ -292,19 +285,18 @@ struct GameHash {
   }
 }
 
-/// Writes a file of games during a run: header, games, footer. Locks the file against other writers.
+/// Locks the file against other writers.
 final class GameFileWriter {
   private let file: LockedFile
   private let path: String
   private(set) var hash: GameHash
-  /// The lines not yet written to the file (`waiting`), and the time of the last write (`written`).
+  /// The lines not yet written to the file; `written` is the time of the last write.
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
   /// Empty buffers, kept for reuse because the system takes time to provide new memory pages.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// Milliseconds after a write during which further lines wait in memory, until there are 64 KiB of them. The first batch after this time
-  /// is written at once, with all waiting lines.
+  /// In milliseconds after a write, during which further lines wait in memory until there are 64 KiB of them.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
@@ -316,7 +308,6 @@ final class GameFileWriter {
     }
   }
 
-  /// Opens and locks a file to continue it.
   convenience init(continuing path: String) throws(ArenaError) {
     var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
     // Nothing is appended to a complete file, so it may be read-only.
@@ -325,7 +316,7 @@ final class GameFileWriter {
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
-  /// Prepares to append after the last complete line that `reader` has read; cuts off an incomplete line at the end of the file.
+  /// Continues after the last complete line that `reader` has read; cuts off an incomplete line at the end of the file.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {
@@ -333,7 +324,7 @@ final class GameFileWriter {
     }
   }
 
-  /// Creates a file with its header atomically: no reader ever sees an incomplete header.
+  /// Creates the file with its header atomically: no reader ever sees an incomplete header.
   convenience init(_ path: String, header: String) throws(ArenaError) {
     let old = Descriptor.open(path, O_RDONLY)
     let replaced = old < 0 ? nil : try LockedFile(old, path)
@@ -354,13 +345,12 @@ final class GameFileWriter {
     }
   }
 
-  /// Unlocks and closes the file.
   func close() { file.close() }
 
-  /// An empty buffer for a batch's lines. May be called from any thread.
+  /// May be called from any thread.
   func emptyBuffer() -> LineBuffer { spare.withLock { $0.popLast() } ?? LineBuffer(capacity: 1 << 10) }
 
-  /// Appends the lines of a batch; they may wait in memory for later batches (see `flushInterval`).
+  /// The lines may wait in memory for later batches (see `flushInterval`).
   func write(_ batch: GameBatch, _ summary: GameBatch.Summary) throws(ArenaError) {
     guard let lines = summary.lines else { return }
     defer {
@@ -377,7 +367,6 @@ final class GameFileWriter {
     if waiting.count >= 1 << 16 || monotonicMilliseconds() - written >= GameFileWriter.flushInterval { try flush() }
   }
 
-  /// Writes the pending lines.
   func flush() throws(ArenaError) {
     defer { waiting.removeAll() }
     try write(waiting.written)
@@ -390,7 +379,6 @@ final class GameFileWriter {
     }
   }
 
-  /// Appends the footer: the given fields, and the hash of everything before it.
   func finish(_ footer: JSONObject) throws(ArenaError) {
     waiting.append(hash.sealed(footer) + "\n")
     try flush()

@@ -3,25 +3,19 @@ import Foundation
 import Records
 import TicTacToe
 
-/// Reads a file of games: header, then game by game, then the footer if the run was finished.
 package final class GameFileReader {
-  /// The configuration in the header.
   package private(set) var configuration = RunConfiguration()
   /// The hash of the lines read so far.
   private(set) var hash = GameHash(header: "")
-  /// The footer, once it has been read.
   private(set) var footer: JSON?
   /// Whether the footer or the end of the file was reached.
   private(set) var isAtEnd = false
-  /// The lines of the file, and how far they have been read.
   let lines: LineReader
   /// The index that the next game must have.
   private var index = 0
 
-  /// Reads the header of a file.
   convenience init(_ path: String) throws(ArenaError) { try self.init(lines: LineReader(path)) }
 
-  /// Reads the header.
   package init(lines: LineReader) throws(ArenaError) {
     self.lines = lines
     guard let header = try lines.next() else {
@@ -33,13 +27,12 @@ package final class GameFileReader {
     hash = GameHash(header: text)
   }
 
-  /// The next game as a record; `nil` at the footer or the end.
   package func nextRecord() throws(ArenaError) -> Record? {
     guard let game = try next() else { return nil }
     return try PGNExport.record(game, configuration)
   }
 
-  /// The next game; `nil` at the footer or the end.
+  /// `nil` at the footer or at the end of the file.
   func next() throws(ArenaError) -> GameLine.Content? {
     guard !isAtEnd, let line = try lines.next() else {
       isAtEnd = true

@@ -12,25 +12,21 @@ import TicTacToe
 /// from the top, or a `Command`. After the line and each step the client reads for each game a `GameBlock` and a byte: 1 if the step
 /// was illegal and changed nothing, else 0.
 package struct BatchServer {
-  /// The values of a step's bytes that do not stand for cells.
+  /// Bytes of a step that do not stand for cells.
   private enum Command {
-    /// Leaves a game unchanged.
     static let wait: UInt8 = 253
-    /// Restarts a game.
     static let begin: UInt8 = 254
-    /// Lets the player of this server move.
+    /// Lets this server's player move.
     static let answer: UInt8 = 255
   }
 
-  /// The maximum number of games.
   package static let gameLimit = 1_000_000
-  /// The maximum number of bytes of the first line; the longest position, one of Ultimate, has about 100 bytes.
+  /// In bytes. The longest position, one of Ultimate, has about 100 bytes.
   private static let lineLimit = 256
 
   private let variant: Variant
   private let spec: PlayerSpec
 
-  /// - Throws: If the player cannot play the variant in a batch.
   package init(variant: Variant, player: PlayerSpec) throws(ArenaError) {
     (self.variant, spec) = (variant, player)
     guard player.plays(variant), !player.isEngine else {
@@ -39,8 +35,6 @@ package struct BatchServer {
     }
   }
 
-  /// Serves a client until the end of the input.
-  /// - Throws: If the client violates the protocol or the output cannot be written.
   package func serve(input: Int32, output: Int32) throws(ArenaError) {
     var line: [UInt8] = []
     while line.last != 0x0A {
@@ -70,7 +64,6 @@ package struct BatchServer {
     }
   }
 
-  /// The position in the first line; `nil` if the line has none.
   private func position(_ words: [String]) throws(ArenaError) -> VariantState? {
     guard !words.isEmpty else { return nil }
     do { return try VariantState(words, variant) } catch {
@@ -109,7 +102,7 @@ package struct BatchServer {
     }
   }
 
-  /// Reads `count` bytes; `nil` at the end of the input.
+  /// `nil` at the end of the input.
   private static func read(_ count: Int, from input: Int32) throws(ArenaError) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var have = 0
@@ -132,7 +125,6 @@ package struct BatchServer {
   }
 }
 
-/// The games that one client plays at once, and their encoded states.
 private struct BatchGames<R: Rules> {
   private let start: R.State
   private var states: [R.State]
@@ -181,7 +173,6 @@ private struct BatchGames<R: Rules> {
     describe(game)
   }
 
-  /// Encodes the state of a game after a legal step.
   private mutating func describe(_ game: Int) {
     let (block, state, last) = (block, states[game], lasts[game])
     blocks.withUnsafeMutableBufferPointer { bytes in

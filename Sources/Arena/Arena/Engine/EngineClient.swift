@@ -1,13 +1,13 @@
 import Foundation
 import TicTacToe
 
-/// The reason why an engine lost a game by a fault instead of on the board.
+/// An engine's loss of a game by a fault instead of on the board.
 struct EngineLoss: Error, Sendable {
   var reason: String
   var ending: PackedGame.Ending
 }
 
-/// The kinds of faults by which an engine loses a game, derived from the ending and the reason in the file of games.
+/// A kind of fault by which an engine loses a game, derived from the ending and the reason in the file of games.
 package enum FaultKind: String, Sendable, Hashable {
   case time = "out of time"
   case illegalMove = "illegal move"
@@ -33,10 +33,8 @@ package enum FaultKind: String, Sendable, Hashable {
   }
 }
 
-/// Talks to an engine: handshake, games, and moves within time limits. Kills the engine after a fault, and restarts it for the next
-/// game. Used by one thread at a time.
+/// Kills the engine after a fault, and restarts it for the next game. Used by one thread at a time.
 final class EngineClient: @unchecked Sendable {
-  /// The command of an engine, and all settings with which it is started.
   struct Recipe: Sendable {
     var command: [String]
     var guardExecutable: String
@@ -48,7 +46,7 @@ final class EngineClient: @unchecked Sendable {
     var trace: EngineTrace?
     var player = 0
 
-    /// How the engine's process is started. If the settings name an environment variable twice, the last value counts.
+    /// If the settings name an environment variable twice, the last value counts.
     var launch: EngineProcess.Launch {
       var launch = EngineProcess.Launch(command, guardExecutable: guardExecutable)
       (launch.folder, launch.log, launch.trace, launch.player) = (settings.folder, settings.log, trace, player)
@@ -57,13 +55,13 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Milliseconds to wait for the end of the handshake, and before each game for `readyok`.
+  /// In milliseconds: the time for the handshake, and before each game for `readyok`.
   static let handshakeTimeout = 5000.0
-  /// Milliseconds without an answer to `uci` before the arena also sends `ugi`, the greeting of the Universal Game Interface.
+  /// Milliseconds without an answer to `uci`, after which the arena also sends `ugi`, the greeting of the Universal Game Interface.
   static let silence = 1000.0
-  /// The maximum number of bytes that an engine may write during the handshake, or during one move.
+  /// The most bytes that an engine may write during the handshake, or during one move.
   static let floodLimit = 1 << 20
-  /// After this number of consecutive failed restarts the engine is not restarted any more.
+  /// After this number of consecutive failed restarts the engine is given up.
   static let failureLimit = 3
 
   private let recipe: Recipe
@@ -75,22 +73,21 @@ final class EngineClient: @unchecked Sendable {
   private var advertisesSeed = false
   /// Whether the engine uses the Universal Game Interface.
   private var isUGI = false
-  /// The values that the engine lists for its option `UCI_Variant`.
+  /// The values of the engine's option `UCI_Variant`.
   private var variants: [String] = []
   private var failures = 0
-  /// The reason for the most recent failure of a handshake, without the engine's command.
+  /// Why the last handshake failed, without the engine's command.
   private var refusal: String?
-  /// A fault before the engine's first move in this game; `move` reports the fault when that move is requested.
+  /// A fault before the engine's first move in this game; `move` reports the fault.
   private var pendingLoss: EngineLoss?
   /// The deadline for `readyok`, in `monotonicMilliseconds()`; `nil` if no `readyok` is awaited.
   private var readyDeadline: Double?
-  /// The engine's remaining milliseconds in this game.
+  /// In milliseconds.
   private(set) var clock = 0.0
-  /// The number of moves that `request` contains.
+  /// The number of moves in `request`.
   private var movesTold = 0
 
-  /// The bytes of the line `position …`. Each request for a move appends the moves since the last request; `go …` follows these moves only
-  /// while the request is sent.
+  /// The bytes of the line `position …`, to which each request for a move appends the new moves.
   private var request: [UInt8] = []
   private let plainGo: [UInt8]
 
@@ -100,7 +97,6 @@ final class EngineClient: @unchecked Sendable {
     plainGo = Array("\ngo movetime \(recipe.time.moveTime)\(nodes)\n".utf8)
   }
 
-  /// Starts the engine and performs the handshake.
   func start() throws(ArenaError) {
     let process = try EngineProcess(recipe.launch, stopSignal)
     let deadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
@@ -122,8 +118,7 @@ final class EngineClient: @unchecked Sendable {
         isUGI = true
         break conversation
       case .late where silentUntil < deadline && !stopSignal.isSet:
-        // The engine has not answered `uci` within `silence`: send `ugi`, and wait for `uciok` or `ugiok` until the deadline. A UCI engine
-        // that is only slow ignores `ugi`.
+        // The engine may know only `ugi`: send `ugi` too. A UCI engine that is only slow ignores `ugi`.
         silentUntil = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
@@ -158,7 +153,6 @@ final class EngineClient: @unchecked Sendable {
     if let core { process.pin(toCore: core) }
   }
 
-  /// Sanitises a name: removes control and format characters, and keeps at most 80 code points.
   private static func name(_ scalars: some Sequence<Unicode.Scalar>) -> String {
     var name = String.UnicodeScalarView()
     for scalar in scalars where ![.control, .format].contains(scalar.properties.generalCategory) && name.count < 80 {
@@ -167,14 +161,14 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Binds the engine, also after restarts, to processor `core`; `nil` lets the engine use all processors of the arena's main thread.
+  /// Holds also after restarts. `nil` lets the engine use all processors of the arena's main thread.
   func pin(toCore core: Int?) {
     guard core != self.core else { return }
     self.core = core
     process?.pin(toCore: core)
   }
 
-  /// Waits for `readyok`; returns the error, or `nil` if `readyok` came in time.
+  /// Returns the fault, or `nil` if `readyok` came in time.
   private func waitUntilReady(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
     while process.bytesRead <= EngineClient.floodLimit {
@@ -190,11 +184,11 @@ final class EngineClient: @unchecked Sendable {
     return "floods before 'readyok'"
   }
 
-  /// Sets the engine's remaining milliseconds, as counted by a match server. Has no effect if the engine plays without a clock.
+  /// In milliseconds, as counted by a match server. Has no effect if the engine plays without a clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game; restarts an engine that was killed. If it does not start or has ended, the game's first call of `move`
-  /// fails with the reason. Throws if the system lacks resources for a restart.
+  /// If the engine does not start or has ended, the game's first call of `move` fails with the reason. Throws if the system lacks resources
+  /// for a restart.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)
@@ -213,7 +207,7 @@ final class EngineClient: @unchecked Sendable {
         return
       }
     }
-    // Do not wait for `readyok` here, so that both engines of a game prepare at the same time; `move` waits before the first move.
+    // Wait for `readyok` only before the first move, so that both engines of a game prepare at the same time.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
@@ -221,8 +215,7 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Requests a move. Kills an engine that does not answer with a legal move in time; the engine then loses the game. `start` is
-  /// the position in which the game began, `nil` for the normal start.
+  /// Kills an engine that does not answer with a legal move in time; the engine then loses the game. `start` is `nil` for the normal start.
   func move<R: Rules>(
     _ rules: R.Type, _ start: VariantState?, _ cells: [Cell], _ state: R.State, otherClock: Double?
   ) -> Result<(Cell, MoveReport), EngineLoss> {
@@ -254,7 +247,7 @@ final class EngineClient: @unchecked Sendable {
       let isLate = monotonicMilliseconds() >= deadline
       return .failure(lose(isLate ? "does not read its input" : process.ending(otherwise: "closed its input")))
     }
-    // Remove `go …`, so that `request` keeps the position and the moves for the next request.
+    // Remove `go …`, so that `request` keeps only the position and the moves.
     request.removeLast(request.count - told)
     func late() -> EngineLoss { lose("no move within \(Int((deadline - begun).rounded())) ms", .time) }
     var evaluation: String?
@@ -269,7 +262,7 @@ final class EngineClient: @unchecked Sendable {
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else {
-          // After the deadline, read on only while the buffer has a line: that line was received in time.
+          // A line in the buffer was received in time, so read it even after the deadline.
           guard monotonicMilliseconds() < deadline || process.hasLine else { return .failure(late()) }
           continue
         }
@@ -288,7 +281,7 @@ final class EngineClient: @unchecked Sendable {
     return .success((move, MoveReport(evaluation: evaluation, milliseconds: Int(elapsed))))
   }
 
-  /// Appends the moves that `request` lacks. In a new game, writes `position …` with the initial position before them.
+  /// Appends the moves that `request` lacks.
   private func writePosition(_ start: VariantState?, _ cells: [Cell], _ variant: Variant) {
     if request.isEmpty {
       let text = start.map { if case .classic(let position) = $0 { notation.text(of: position) } else { $0.notation } }
@@ -303,10 +296,9 @@ final class EngineClient: @unchecked Sendable {
     movesTold = cells.count
   }
 
-  /// Converts the score and the depth of an `info` line to PGN's form. `nil` if the line has no score, or the score of a variation
-  /// other than the best (`multipv` 2 or more).
+  /// In PGN's form. `nil` without a score, or for a variation other than the best (`multipv` 2 or more).
   static func evaluation(in line: [Substring]) -> String? {
-    // Ignore the words after `string`, which are free text, and those after `pv`, which are moves.
+    // Ignore the words after `string` (free text) and those after `pv` (moves).
     let words = Array(line.prefix { $0 != "string" && $0 != "pv" })
     if let at = words.firstIndex(of: "multipv"), words.dropFirst(at + 1).first != "1" { return nil }
     guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {
@@ -338,12 +330,11 @@ final class EngineClient: @unchecked Sendable {
 
   func endGame() {
     pendingLoss = nil
-    // The engine was not asked for a move in this game, so its `readyok` is still to come: wait for it, and kill an engine that sends none.
+    // In a game without a move by this engine `readyok` is still to come. Kill an engine that does not send it.
     if let deadline = readyDeadline, let process, waitUntilReady(process, deadline) != nil { stop(quitting: false) }
     readyDeadline = nil
   }
 
-  /// Stops the engine. With `quitting`, first asks the engine to quit.
   func stop(quitting: Bool = true) {
     process?.stop(quitting: quitting)
     process = nil

@@ -1,17 +1,14 @@
 import TicTacToe
 
-/// The two notations of positions and moves for engines: Alina's (`b2`, `X1O/1X1/3 o`), and that of cutechess-cli with `-variant
-/// tictactoe` (`P@b2`, `3/3/3[PPPPPpppp] w - - 0 1`).
+/// Two notations of positions and moves: Alina's (`X1O/1X1/3 o`, `b2`), and that of cutechess-cli with `-variant tictactoe`
+/// (`3/3/3[PPPPPpppp] w - - 0 1`, `P@b2`).
 package enum UCINotation: Sendable, Hashable {
-  /// Alina's notation: moves are the names of cells.
   case native
-  /// The notation of cutechess-cli: moves are drops of pawns from the hand, and X is White.
+  /// Moves are drops of pawns from the hand, and X is White.
   case cutechess
 
-  /// A move in this notation.
   package func text(of square: Square) -> String { self == .native ? square.name : "P@\(square.name)" }
 
-  /// A position in this notation.
   package func text(of position: Position) -> String {
     guard self == .cutechess else { return position.notation }
     let board = position.notation.split(separator: " ")[0]
@@ -21,14 +18,13 @@ package enum UCINotation: Sendable, Hashable {
     return "\(board)[\(hand)] \(position.turn == .x ? "w" : "b") - - 0 \(position.ply / 2 + 1)"
   }
 
-  /// Reads a move in either notation: `b2`, `P@b2` or `p@b2`.
+  /// In either notation: `b2`, `P@b2` or `p@b2`.
   package static func square(_ text: some StringProtocol) -> Square? {
     let isDrop = text.utf8.starts(with: "P@".utf8) || text.utf8.starts(with: "p@".utf8)
     return isDrop ? Square(name: text.dropFirst(2)) : Square(name: text)
   }
 
-  /// Reads the words of a position in either notation. Ignores what only cutechess's notation has: the pawns in hand (`[PPPPPpppp]`), and
-  /// the words after the side to move.
+  /// In either notation. Ignores the pawns in hand (`[PPPPPpppp]`) and the words after the side to move, which only cutechess-cli writes.
   package static func position(_ words: some Collection<String>) -> Position? {
     guard var board = words.first, words.count <= 6 else { return nil }
     var side = words.dropFirst().first

@@ -4,55 +4,47 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// One of Alina's players as a UCI engine. `handle` maps a line to an `Action`, so that tests need no process.
-///
-/// The engine writes moves in Alina's notation until the client sends cutechess-cli's notation or the option `UCI_Variant`.
+/// `handle` maps a line to an `Action`, so that tests need no process. The engine writes moves in Alina's notation until the client sends
+/// cutechess-cli's notation or the option `UCI_Variant`.
 package struct UCIServer {
-  /// The action that the caller must take after a line.
   package enum Action {
-    /// Write these lines and continue reading.
     case reply([String])
-    /// Search on another thread, write the result and call `finish`. Meanwhile handle `isready` and `stop` only: the
-    /// search uses the server's state.
+    /// Search on another thread, write the result and call `finish`. Meanwhile handle `isready` and `stop` only: the search uses the
+    /// server's state.
     case search(Search)
-    /// Write these lines and end.
     case quit
   }
 
-  /// The names of players that can be chosen with `setoption name Player`.
   static let players = SimpleOpponent.allCases.map(\.name) + Level.all.map(\.name)
   /// The maximum of the option `Hash`, in megabytes.
   static let hashLimit = 4096
-  /// The maximum number of bytes of a line; longer lines are ignored.
+  /// In bytes; longer lines are ignored.
   package static let lineLimit = 4096
 
   private(set) var spec: PlayerSpec
-  /// The player as a memoryless player of Classic; `nil` for a searching player.
+  /// `nil` for a searching player.
   private var memoryless: (any MemorylessOpponent)?
   private var seed: UInt64
   var generator: SplitMix64
   private var games: UInt64 = 0
   private var notation = UCINotation.native
   private var position = Position.start
-  /// The position, if a variant other than Classic is chosen.
+  /// The position in a variant other than Classic; `nil` in Classic.
   var variantPosition: VariantState?
   /// The tree of a search in Classic.
   let search = MonteCarloSearch()
   var tree: UltimateSearch?
-  /// The value of the option `Hash`: the size of the search tree in megabytes.
+  /// The option `Hash`: the size of the search tree in megabytes.
   private(set) var hash = 160
   private var lastMove: Square?
   /// The line `bestmove` of an immediate answer to `go infinite` or `go ponder`, held back until `stop` or `ponderhit`.
   private var held: [String]?
 
-  /// A search in progress.
   package final class Search: @unchecked Sendable {
-    /// Finds a move and returns the lines to write.
+    /// Returns the lines to write.
     typealias Work = (_ generator: inout SplitMix64, _ isStopped: () -> Bool) -> [String]
 
-    /// The time control of a search.
     enum Manner: Sendable {
-      /// The move is written when the search ends, at the latest when the time is over.
       case timed
       /// `go ponder`: the time starts at `ponderhit`.
       case pondering
@@ -60,9 +52,8 @@ package struct UCIServer {
       case infinite
     }
 
-    /// Set to end the search, for example after the command `stop`.
     package let stop = StopSignal()
-    /// Set by `ponderhit`: the opponent has played the expected move, and the time of a pondering search starts.
+    /// Set by `ponderhit`: the time of a pondering search starts.
     package let hit = StopSignal()
     let manner: Manner
     fileprivate let ended = DispatchSemaphore(value: 0)
@@ -74,7 +65,7 @@ package struct UCIServer {
       (self.generator, self.milliseconds, self.manner, self.work) = (generator, milliseconds, manner, work)
     }
 
-    /// Searches, waits until the protocol allows the answer, and returns the lines of the answer.
+    /// Returns only when the protocol allows the answer: after `go infinite`, for example, not before `stop`.
     package func run() -> [String] {
       var deadline = manner == .timed ? monotonicMilliseconds() + milliseconds : .infinity
       let lines = work(&generator) {
@@ -85,7 +76,6 @@ package struct UCIServer {
       return lines
     }
 
-    /// Whether the move must wait for `stop` or `ponderhit`.
     fileprivate var isHeld: Bool {
       switch manner {
       case .timed: false
@@ -95,15 +85,14 @@ package struct UCIServer {
     }
   }
 
-  /// Makes an engine with one of Alina's players. Throws for external programs and unreadable files.
+  /// Throws for external programs and unreadable files.
   package init(_ spec: PlayerSpec, seed: UInt64) throws(ArenaError) {
     (self.spec, self.seed) = (spec, seed)
     generator = SplitMix64(seed: seed, index: 0)
     try use(spec)
   }
 
-  /// Plays as `player` from now on, and begins another game if the player does not play the chosen one. Throws and changes nothing for a
-  /// player that cannot be an engine.
+  /// Throws and changes nothing for a player that cannot be an engine.
   private mutating func use(_ player: PlayerSpec) throws(ArenaError) {
     let chosen = try player.memoryless(in: .classic, freezing: true)
     guard chosen != nil || player.budget != nil else { throw ArenaError("player '\(player.text)' cannot be an engine") }
@@ -235,12 +224,12 @@ package struct UCIServer {
     }
   }
 
-  /// Answers `go` with the lines that `work` returns. With `isSearch`, `work` runs on another thread.
+  /// With `isSearch`, `work` runs on another thread.
   mutating func answer(_ words: [String], _ turn: Player, isSearch: Bool, work: @escaping Search.Work) -> Action {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
-      // An answer without a search needs no time limit. After `go infinite` and `go ponder`, hold the line `bestmove` back.
+      // After `go infinite` and `go ponder`, hold the line `bestmove` back.
       guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
@@ -249,7 +238,7 @@ package struct UCIServer {
     return .search(Search(generator, milliseconds: time(words, turn), manner, work))
   }
 
-  /// The milliseconds for a search: from the words of `go`, else from the player's budget. Infinite if neither limits the time.
+  /// In milliseconds. Infinite if neither the words of `go` nor the player's budget limit the time.
   private func time(_ words: [String], _ turn: Player) -> Double {
     // Reserve a tenth of the time, at most 20 ms, for transmission.
     if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
@@ -261,22 +250,21 @@ package struct UCIServer {
     return Double(time)
   }
 
-  /// The number after a word of `go`, clamped to 0–10⁹; `nil` if missing or invalid.
+  /// Clamped to 0–10⁹; `nil` if missing or invalid.
   private static func limit(_ name: String, _ words: [String]) -> Double? {
     let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
     return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
   }
 
-  /// The maximum number of simulations that `go` allows.
   static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
 
-  /// Formats a score from −1 (a loss) to 1 (a win) for an `info` line, as hundredths of a pawn: 1 becomes `cp 100`.
+  /// Converts a score from −1 (a loss) to 1 (a win) to hundredths of a pawn: 1 becomes `cp 100`.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
-  /// Takes over the search's random generator, so that the next search continues its sequence.
+  /// The next search continues the random sequence of this search.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
-  /// Whether the player uses the solver's table, so that the exact value of the position may be reported.
+  /// Only a player that uses the solver's table may report the exact value of the position.
   private var knowsValues: Bool {
     switch spec {
     case .simple(.perfect), .simple(.perfectDistance), .simple(.trap), .level(6): true
@@ -284,7 +272,6 @@ package struct UCIServer {
     }
   }
 
-  /// The beginning of an `info` line with the depth and the exact score of the position.
   private var exactInfo: String {
     let evaluation = Solver.shared.evaluation(of: position)
     let score =
@@ -296,12 +283,10 @@ package struct UCIServer {
     return "info depth \(max(1, evaluation.distance)) score \(score) pv "
   }
 
-  /// The lines `info` and `bestmove` for a chosen move.
   private func found(_ square: Square, info: String) -> [String] {
     [info + notation.text(of: square), "bestmove \(notation.text(of: square))"]
   }
 
-  /// Reads lines from a descriptor and answers on another, until `quit` or end of file.
   package mutating func serve(input: Int32, output: Int32) {
     let writing = NSLock()
     let write: @Sendable ([String]) -> Void = { lines in
@@ -309,8 +294,6 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the end of the search. Stops the search first if `stopping`, or if the search holds its move back until `stop` or
-    /// `ponderhit`.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isHeld { search.stop.set() }
