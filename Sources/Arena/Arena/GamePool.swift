@@ -2,29 +2,26 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Plays the games of a stage on several threads and delivers them in order of their index.
-///
-/// A batch of games is due once all batches before it are delivered. The thread that finishes a batch makes its summary and delivers all
-/// finished batches that are due. So no thread has to be woken for the delivery.
+/// Plays the games of a stage on several threads and delivers the batches in order. A thread that finishes a batch also delivers it, so
+/// that no thread has to be woken for the delivery.
 final class GamePool: @unchecked Sendable {
-  /// The games of some pairings, batch by batch. In a batch, one thread plays all games of these pairings.
+  /// The games of some pairings, batch by batch. One thread plays all these games of a batch.
   private struct Sequence {
     var pairings: [Int]
-    /// Whether a player learns from the games, so that the games are played one after the other.
+    /// Whether a player learns, so that the games are played one after the other.
     var isSerial: Bool
-    /// The number of the next batch to play (`next`), and the difference between the numbers of successive batches (`stride`).
+    /// The next batch to play; `stride` is the difference between the numbers of successive batches.
     var next: Int
     let stride: Int
     var isBusy = false
   }
 
-  /// The callbacks of a run.
   struct Consumer {
-    /// Makes the summary of a batch: its counts and its lines. Called by any thread.
+    /// Called by any thread.
     var prepare: (GameBatch) -> GameBatch.Summary
-    /// Adds a summary to the run's results and writes its lines; called in order of the batches. Returns whether to continue.
+    /// Called in order of the batches. Returns whether to continue.
     var take: (GameBatch, GameBatch.Summary) throws(ArenaError) -> Bool
-    /// Shows the progress; called five times a second.
+    /// Called five times a second.
     var progress: () -> Void
   }
 
@@ -48,23 +45,21 @@ final class GamePool: @unchecked Sendable {
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// The number of batches by which play may run ahead of the next batch to deliver.
+  /// The number of batches by which play may run ahead of the delivery.
   private var window = 0
 
-  /// Prepares the games `indices` of a stage. If the file of a resumed run ends with the first game of a pair, `known` is that game, and
-  /// `indices` begin with it.
+  /// If the file of a resumed run ends with the first game of a pair, `known` is that game, and `indices` begin with it.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // If a player of the stage is an engine or searches, the games are slow: each batch is then a single pair of games.
+    // The games of engines and of searching players are slow: each batch is then a single pair of games.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
     }
-    // A learner must not learn from games after the verdict of the SPRT, which do not count: play a pair only when the previous pair is
-    // counted.
+    // A learner must not learn from games after the verdict of the SPRT, which do not count.
     isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
@@ -94,7 +89,7 @@ final class GamePool: @unchecked Sendable {
       (number * batchSize..<(number + 1) * batchSize).clamped(to: indices), parts: batchSize == 2 ? 1 : sequences.count)
   }
 
-  /// Plays the games; returns whether all were played.
+  /// Returns whether all games were played.
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, isCautious ? 0 : batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
@@ -107,7 +102,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // The run was interrupted: also deliver those games of the due batch that come before its first game that was not played.
+    // The run was interrupted: also deliver the games of the due batch that come before its first game that was not played.
     if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -115,14 +110,13 @@ final class GamePool: @unchecked Sendable {
     return false
   }
 
-  /// Stops the threads. The caller holds the lock.
+  /// The caller holds the lock.
   private func cancel(_ error: ArenaError?) {
     failure = failure ?? error
     isCancelled = true
     condition.broadcast()
   }
 
-  /// The body of a thread: takes and plays batches until none are left.
   private func work() {
     let worker = Players.Worker(players)
     condition.lock()
@@ -174,7 +168,6 @@ final class GamePool: @unchecked Sendable {
     leave()
   }
 
-  /// Notes that a thread has ended; the last thread signals `ended`.
   private func leave() {
     condition.withLock {
       running -= 1
@@ -182,8 +175,7 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Chooses the sequence from which a thread takes its next batch: the thread's last sequence, because its players are ready. If that
-  /// sequence must wait or is at least 16 batches ahead of another that need not, chooses the one furthest behind that need not wait.
+  /// Returns the thread's last sequence, because its players are ready, unless it must wait or is 16 batches ahead of another sequence.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)
@@ -196,7 +188,7 @@ final class GamePool: @unchecked Sendable {
     return first
   }
 
-  /// Delivers the finished batches that are due, unless another thread is delivering; called with the lock held.
+  /// The caller holds the lock.
   private func deliverInOrder() {
     guard !isHandingOut else { return }
     isHandingOut = true
@@ -220,7 +212,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Plays the games of some pairings in a batch; `false` if the run is stopped.
+  /// `false` if the run is stopped.
   private func play<R: ArenaRules>(
     _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
   ) throws(ArenaError) -> Bool {
@@ -274,7 +266,7 @@ private final class ThreadBody {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Runs `body` on a new thread; `false` if the system refuses one.
+/// `false` if the system refuses a thread.
 func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
   var (thread, attributes) = (pthread_t(), pthread_attr_t())
   pthread_attr_init(&attributes)

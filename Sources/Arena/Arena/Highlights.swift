@@ -1,25 +1,23 @@
 import Records
 import TicTacToe
 
-/// Selects the games of a run that are worth hearing. The games may come in any order; only the best so far are kept.
+/// The games of a run that are worth hearing. Games may be added in any order.
 struct Highlights: Sendable {
-  /// The property for which a game is selected: it is the first, shortest, longest or most dramatic game of the run.
   enum Choice: String, Sendable, Hashable, CaseIterable {
     case first, shortest, longest, dramatic
   }
 
-  /// A game, and the number by which it is compared. The game with the greatest `score` is selected, of several the earliest.
+  /// Of several candidates with the greatest `score`, the earliest is selected.
   struct Candidate: Sendable, Hashable {
     var score: Int
     var line: GameLine.Content
   }
 
-  /// The best games so far, one for each choice, in the order of `Choice`.
+  /// One for each choice, in the order of `Choice`.
   private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
 
   init() {}
 
-  /// Selects among the games of a batch.
   init(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration) {
     for index in batch.indices {
       let (game, scheduled) = (batch[index], stage.game(index))
@@ -42,7 +40,6 @@ struct Highlights: Sendable {
     }
   }
 
-  /// For each choice, replaces the game by that of another selection if that game has a better `Candidate.score`.
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }
@@ -51,7 +48,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// The selected games in the order of `Choice`. A game that was selected for several reasons appears once, with all these reasons.
+  /// In the order of `Choice`. A game that was selected for several reasons appears once, with all these reasons.
   var chosen: [(choices: [Choice], line: GameLine.Content)] {
     var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {
@@ -66,18 +63,16 @@ struct Highlights: Sendable {
   }
 }
 
-/// A selected game.
 package struct Highlight: Sendable {
-  /// The reasons for which the game was selected: first, shortest, longest, dramatic.
+  /// The reasons for the selection, such as `longest`.
   package let choices: [String]
   /// The index of the game in the run.
   package let game: Int
-  /// The points of the game by `Drama`, which rates how much happens in it.
+  /// The points of the game by `Drama`.
   package let drama: Int
   package let record: Record
-  /// The paths of the files with the game's music, once these files are written.
+  /// Empty until the game's music is written.
   package var files: [String] = []
 
-  /// The names of all reasons for a selection, in the order of `Choice`.
   package static let names = Highlights.Choice.allCases.map(\.rawValue)
 }

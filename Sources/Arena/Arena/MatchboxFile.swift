@@ -4,14 +4,13 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Files of the matchboxes of `menace`: JSON with one box per line, that is, a position and the number of beads of each move.
+/// JSON with one box per line: a position, and the number of beads of each move.
 package enum MatchboxFile {
-  /// The maximum size in bytes: ten times that of a full set of matchboxes.
+  /// In bytes: ten times the size of a full set of matchboxes.
   package static let limit = 1 << 20
-  /// The maximum number of games from which saved matchboxes may have learnt, more than any run adds.
+  /// Saved matchboxes may have learnt from so many games; no run adds as many.
   private static let gameLimit = 1_000_000_000_000
 
-  /// The matchboxes as text.
   package static func text(of menace: Menace) -> String {
     var text = "{\"alina\":\"menace\",\"version\":1,\"games\":\(menace.gamesLearned),\"boxes\":{\n"
     let lines = zip(MenaceBoxes.shared.boxes, menace.beads).map { label, beads in
@@ -23,7 +22,6 @@ package enum MatchboxFile {
     return text
   }
 
-  /// Reads the matchboxes of a file; throws if one is missing or invalid.
   package static func load(_ path: String) throws(ArenaError) -> Menace {
     let bytes = try readFile(path, limit: limit)
     let json: JSON

@@ -1,23 +1,22 @@
 import Base
 import TicTacToe
 
-/// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round, which is a perfect matching of
-/// the graph, gives each player one opponent.
+/// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round, a perfect matching of the graph, gives
+/// each player one opponent.
 struct MeetingGraph: Sendable, Hashable {
-  /// For each player a set of bits: bit n is set if the player has not met player n.
+  /// Bit n of a player's number is set if the player has not met player n.
   private(set) var neighbours: [UInt64]
 
-  /// For each player, the number of its opponent in a round.
+  /// For each player, the number of its opponent.
   typealias Round = [Int]
 
-  /// A graph in which no players have met. The number of players is even.
   init(complete count: Int) {
     precondition(count % 2 == 0 && (2...64).contains(count), "\(count) players")
     let all: UInt64 = count == 64 ? .max : (1 << UInt64(count)) - 1
     neighbours = (0..<count).map { all & ~(1 << UInt64($0)) }
   }
 
-  /// The `count` − 1 rounds of a round robin, by the circle method: one player keeps its place, the others rotate.
+  /// By the circle method: one player keeps its place, the others rotate.
   static func allRounds(_ count: Int) -> [Round] {
     let circle = count - 1
     return (0..<circle).map { turn in
@@ -31,24 +30,22 @@ struct MeetingGraph: Sendable, Hashable {
     }
   }
 
-  /// Removes the pairs of a round.
   mutating func remove(_ round: Round) {
     for (player, other) in round.enumerated() { neighbours[player] &= ~(1 << UInt64(other)) }
   }
 
-  /// Returns the graph without the pairs of a round.
   func without(_ round: Round) -> MeetingGraph {
     var copy = self
     copy.remove(round)
     return copy
   }
 
-  /// Builds a round: in the given order, each player without an opponent gets the next possible opponent. Takes back a choice that prevents
-  /// a complete round. `nil` if there is no complete round, or once `limit` sets of players were found that cannot be paired.
+  /// Gives each player in the given order the next possible opponent, and backtracks. `nil` if there is no complete round, or once `limit`
+  /// sets of players were found that cannot be paired.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)
     var unpairable: Set<UInt64> = []
-    /// Pairs the players of the set `left`, which are all at `place` in the order or after it; `false` if that is impossible.
+    /// `left` is the set of players without an opponent, all at `place` in the order or after it.
     func pair(_ left: UInt64, from place: Int) -> Bool {
       guard let place = order[place...].firstIndex(where: { left >> UInt64($0) & 1 == 1 }) else { return true }
       let player = order[place]
@@ -66,7 +63,7 @@ struct MeetingGraph: Sendable, Hashable {
     return pair(order.reduce(0) { $0 | 1 << UInt64($1) }, from: 0) ? round : nil
   }
 
-  /// Searches for `count` rounds without repeated pairings. `nil` if `budget` attempts to build a round do not suffice. Deterministic.
+  /// Searches for `count` rounds without repeated pairings; `nil` if `budget` attempts to build a round do not suffice. Deterministic.
   func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
     var left = budget
     var generator = SplitMix64(seed: UInt64(count))
@@ -75,7 +72,6 @@ struct MeetingGraph: Sendable, Hashable {
 
   private func rounds(_ count: Int, _ budget: inout Int, _ generator: inout SplitMix64) -> [Round]? {
     if count == 0 { return [] }
-    // With at most five rounds left to find, try up to six alternatives for the next round; with more, only one.
     for _ in 0..<(count > 5 ? 1 : 6) where budget > 0 {
       budget -= 1
       var order = Array(neighbours.indices)

@@ -3,31 +3,25 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Trains `menace` game by game. At intervals, computes its exact results against random and perfect play, from which it does not learn.
+/// At intervals, computes the exact results of `menace` against random and perfect play, from which it does not learn.
 package struct MenaceTraining: Sendable {
-  /// A point of the learning curve.
   package struct Point: Sendable, Hashable {
-    /// The number of games from which `menace` has learnt so far.
     package let games: Int
-    /// The exact mean score of a game against `random`, 0–1, with X and O equally often.
+    /// The exact mean score of a game, 0–1, with X and O equally often.
     package let againstRandom: Double
-    /// The exact mean score of a game against `perfect`, with X and O equally often; at most ½.
+    /// The exact mean score of a game, at most ½, with X and O equally often.
     package let againstPerfect: Double
   }
 
-  /// The player as trained so far.
   package private(set) var menace: Menace
-  /// The learning curve so far.
   package private(set) var curve: [Point] = []
 
-  /// Begins with `menace` as trained before; its results are the first point of the curve.
   package init(_ menace: Menace) {
     self.menace = menace
     measure()
   }
 
-  /// Plays against the teachers in turn: two games against each, one with X and one with O. Measures the results of `menace` after every
-  /// `interval` games and after the last game.
+  /// Plays two games against each teacher in turn, one with X and one with O.
   package mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {

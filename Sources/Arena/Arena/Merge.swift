@@ -1,13 +1,12 @@
 import Foundation
 import TicTacToe
 
-/// Joins the files of the shards of a run.
 package enum Merge {
-  /// Writes the file that a run without shards would have written. Checks every game of the shards as a resumed run does. Looks for
-  /// the players' files of matchboxes by name and hash in `folders` and the current folder.
+  /// Writes the file that a run without shards would have written. Checks every game of the shards as a resumed run does.
   /// - Parameters:
-  ///   - target: The file to write. If `nil`, only counts the games; then shards may be missing or unfinished.
+  ///   - target: If `nil`, only counts the games; then shards may be missing or unfinished.
   ///   - sprt: A test over all games of a match, whose shards were played without a test.
+  ///   - folders: Besides the current folder, the places of the players' files of matchboxes.
   package static func write(
     _ paths: [String], to target: String?, sprt: SPRT? = nil, folders: [String] = []
   ) throws(ArenaError) -> RunReport {

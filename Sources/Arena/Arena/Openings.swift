@@ -3,27 +3,25 @@ import Foundation
 import Records
 import TicTacToe
 
-/// The openings of a run. In one round, each pairing plays a pair of games, and all these pairs have the same opening.
+/// In one round, each pairing plays a pair of games, and all these pairs have the same opening.
 package enum Openings: Sendable, Hashable {
-  /// Every game starts from the empty board.
   case none
-  /// `plies` random moves, drawn anew for each round.
+  /// Drawn anew for each round.
   case random(plies: Int)
-  /// The openings of a list: each round takes the next one.
+  /// Each round takes the next opening of the list.
   case list(Variant, [GameMoves])
 
-  /// The maximum number of openings in a file.
   package static let limit = 10_000
 
-  /// The variant of the openings in a list; `nil` if the openings fit every variant.
+  /// `nil` if the openings fit every variant.
   var variant: Variant? { if case .list(let variant, _) = self { variant } else { nil } }
 
-  /// The lines of a list for the header of a file of games; `nil` for other openings.
+  /// The lines of a list for the header of a file of games.
   var lines: [String]? {
     if case .list(let variant, let list) = self { list.map { $0.text(variant) } } else { nil }
   }
 
-  /// Reads the argument of `--openings`: `random:N`, or the path of a file with an opening a line (`#` starts a comment) or with records.
+  /// `argument` is `random:N`, or the path of a file with an opening a line (`#` starts a comment) or with records.
   package init(argument: String, _ variant: Variant = .classic) throws(ArenaError) {
     if argument.hasPrefix("random:") {
       let most = variant.randomPlies
@@ -43,7 +41,7 @@ package enum Openings: Sendable, Hashable {
         name: argument, variant)
       return
     }
-    // A file that begins with `[` has records of games: each game is an opening.
+    // A file that begins with `[` has records of games, each of which is an opening.
     let games: [Game]
     do { games = try Record.all(in: String(text), variants: [variant]).map(\.game) } catch {
       throw ArenaError("--openings \(argument): \(error)")
@@ -74,19 +72,17 @@ package enum Openings: Sendable, Hashable {
     }
   }
 
-  /// The position in which the games of the round `pair` start, before the moves of the opening; `nil` for the usual initial position.
+  /// The position in which the games of the round `pair` begin; `nil` for the usual initial position.
   func start(pair: Int) -> VariantState? {
     if case .list(_, let list) = self { list[pair % list.count].start } else { nil }
   }
 
-  /// The opening of the games of the round `pair`.
   func opening<R: Rules>(pair: Int, seed: UInt64, _ rules: R.Type) -> GameMoves {
     switch self {
     case .none: return .none
     case .list(_, let list): return list[pair % list.count]
     case .random(let plies):
-      // The games draw random numbers from the run's seed. XOR with a constant gives the openings a seed of their own, so that openings do
-      // not repeat the games' random numbers.
+      // XOR with a constant, so that the openings do not repeat the random numbers of the games, which are drawn from the run's seed.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return GameMoves(R.self, plies: plies, using: &generator)
     }

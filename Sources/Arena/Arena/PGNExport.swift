@@ -3,9 +3,7 @@ import Foundation
 import Records
 import TicTacToe
 
-/// Makes PGN-like records from a file of games.
 package enum PGNExport {
-  /// The record of one game of a run.
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
     var play = Game(from: game.start ?? VariantState(startOf: configuration.variant))
     do {
@@ -31,14 +29,14 @@ package enum PGNExport {
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {
       guard let report else { continue }
-      // The comment on a move has the form of cutechess-cli: score/depth and seconds.
+      // In the form of cutechess-cli: score/depth and seconds.
       let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
       try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
     return record
   }
 
-  /// Writes all games of a finished file as PGN, atomically. Returns `false` without writing if `stop` is set.
+  /// Writes the file atomically. Returns `false` without writing if `stop` is set.
   @discardableResult
   package static func write(
     _ path: String, to target: String, stop: StopSignal = StopSignal()
@@ -53,8 +51,7 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// The text of a record before the game's number, and the text between the number and the moves. Games of the same players with the
-    /// same result share these two texts, unless they have notes.
+    /// The text of a record before and after the game's number, which games of the same players with the same result share.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {
@@ -88,7 +85,7 @@ package enum PGNExport {
     return true
   }
 
-  /// Appends the moves and the result of a game from the empty board, then an empty line, exactly as the text of a `Record` has them.
+  /// Appends the moves and the result of a game from the empty board, exactly as the text of a `Record` has them.
   private static func append(_ game: PackedGame, to text: LineBuffer) {
     var end = text.reserve(80)
     func put(_ byte: UInt8) {

@@ -1,24 +1,20 @@
 import TicTacToe
 
-/// A finished game of the arena in eight bytes. `GameNotes` has the reason of a forfeit or an adjudication.
+/// A finished game of the arena in eight bytes.
 package struct PackedGame: Sendable, Hashable {
   /// In Classic, four bits for each move from bit 0 on, and the number of moves at bit 36. In other variants, the number of moves at bit 0,
   /// and 1 at bit 63. In all variants, the result at bit 40 and the ending at bit 42.
   package private(set) var bits: UInt64
 
-  /// Makes a game from its bits; 0 stands for a game that was not played.
+  /// 0 stands for a game that was not played.
   @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
-  /// The cause of the end.
   package enum Ending: UInt64, Sendable {
-    /// The rules of the game ended it, for example by a line or a full board.
     case normal
     /// An engine crashed, made an illegal move or violated the protocol.
     case forfeit
-    /// An engine did not answer in time.
     case time
-    /// The referee ended the game.
     case adjudication
   }
 
@@ -37,7 +33,7 @@ package struct PackedGame: Sendable, Hashable {
     bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
   }
 
-  /// A game of a variant other than Classic, without its moves, which are in `GameMoves`.
+  /// A game of a variant other than Classic; `GameMoves` has its moves.
   init(variantMoves count: Int, outcome: Outcome, ending: Ending) {
     self.init(nibbles: UInt64(count), count: 0, outcome: outcome, ending: ending)
     bits |= PackedGame.variantFlag
@@ -48,17 +44,14 @@ package struct PackedGame: Sendable, Hashable {
   /// The number of moves, in any variant.
   var plies: Int { bits & PackedGame.variantFlag == 0 ? count : Int(bits & 0xFF) }
 
-  /// The result: 0 X won, 1 O won, 2 drawn.
+  /// 0 X won, 1 O won, 2 drawn.
   @inline(__always)
   var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
   /// The number of moves in `bits`; 0 in variants other than Classic.
   package var count: Int { Int(bits >> 36 & 15) }
-  /// The moves in order.
   package var moves: [Square] { (0..<count).map { Square(cell($0)) } }
-  /// The cell of a move, 0–8.
   @inline(__always)
   func cell(_ ply: Int) -> Int { Int(bits >> (4 * UInt64(ply)) & 15) }
   package var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
-  /// The reason why the game ended.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
 }

@@ -2,12 +2,12 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The files to which a player's specification refers. The header of a file of games has the hashes of these files, but not their folders.
+/// The header of a file of games has the hashes of the players' files, but not their folders.
 extension PlayerSpec {
-  /// Stands for the folder of a path in the header of a file of games: `/home/me/bot` becomes `…/bot`.
+  /// Stands for a folder in the header of a file of games: `/home/me/bot` becomes `…/bot`.
   fileprivate static let ellipsis = "…/"
 
-  /// The specification without folders, for headers and records: `cmd:/home/me/bot --book=/tmp/b` becomes `cmd:…/bot --book=…/b`.
+  /// `cmd:/home/me/bot --book=/tmp/b` becomes `cmd:…/bot --book=…/b`.
   package var portable: PlayerSpec {
     switch self {
     case .engine(let words): .engine(words.map(PlayerSpec.withoutFolders))
@@ -22,13 +22,13 @@ extension PlayerSpec {
     return option + ellipsis + (path.split(separator: "/").last ?? "")
   }
 
-  /// Splits a word into an option (`--book=`, or nothing) and the part that may be a path.
+  /// Splits `--book=/tmp/b` into `--book=` and `/tmp/b`.
   private static func parts(of word: String) -> (option: String, path: String) {
     guard word.hasPrefix("-"), let sign = word.firstIndex(of: "=") else { return ("", word) }
     return (String(word[...sign]), String(word[word.index(after: sign)...]))
   }
 
-  /// The words of the specification that may name files: an engine's program and arguments, or the file of matchboxes.
+  /// The words that may name files: an engine's program and arguments, or the file of matchboxes.
   fileprivate var words: [String] {
     switch self {
     case .engine(let words): words
@@ -41,8 +41,7 @@ extension PlayerSpec {
     if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
   }
 
-  /// The hashes of the files that the specification names: the file of matchboxes; or an engine's program, and each word with a slash or a
-  /// dot that is a file's path.
+  /// The hash of the file of matchboxes; or of an engine's program, and of each word with a slash or a dot that is a file's path.
   fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {
@@ -59,8 +58,8 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their current paths. Also looks in `folders` for a file of the same name and hash; a file found there
-  /// gets an absolute path, because an engine may run in another folder than the arena.
+  /// Finds files by name and hash. A file found in `folders` gets an absolute path, because an engine may run in another folder than the
+  /// arena.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {
@@ -77,8 +76,8 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // Before `folders`, try the name alone: a program's name without a slash is looked up in `PATH`, any other name is a path. Do not try
-      // the name of a file other than a program if the header has `…/` in place of the file's folder.
+      // Before `folders`, look for a program in `PATH`, and for another file at its own path, unless the header has `…/` in place of its
+      // folder.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -95,8 +94,7 @@ extension PlayerSpec {
     return words.isEmpty ? self : replacing(found)
   }
 
-  /// The path of the program that a command's first word names: the word itself if it has a slash, else the program's path in `PATH`; `nil`
-  /// if `PATH` does not have the program.
+  /// `nil` if `PATH` does not have the program.
   private static func program(_ name: String) -> String? {
     if name.contains("/") { return name }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -118,10 +116,9 @@ extension PlayerSpec {
 }
 
 extension RunConfiguration.Entrant {
-  /// The hashes of the player's files.
   func fileHashes() throws(ArenaError) -> [File] { try spec.fileHashes(in: engine.folder) }
 
-  /// The player with files and folder at their current paths.
+  /// The player with its files and its working folder found in `folders`.
   func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
     var copy = self
     copy.spec = try spec.located(files, in: folders)
@@ -136,7 +133,7 @@ extension RunConfiguration.Entrant {
     return copy
   }
 
-  /// The folders to name with `--where` when this run is resumed: those that contain the player's files and the engine's working folder.
+  /// The folders to name with `--where` when this run is resumed: those of the player's files and of the engine's working folder.
   package var searchFolders: [String] {
     let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
     let folders = spec.words.filter { $0.contains("/") }.map {

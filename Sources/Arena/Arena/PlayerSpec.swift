@@ -2,32 +2,28 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// The specification of a player, such as `mcts:800`. It comes from the command line or from the header of a file of games.
+/// Such as `mcts:800`, from the command line or from the header of a file of games.
 package enum PlayerSpec: Sendable, Hashable {
-  /// A memoryless player that has a name, such as `random`.
+  /// A memoryless player with a name, such as `random`.
   case simple(SimpleOpponent)
-  /// `levels:N`: the level N of Alina's computer opponents, 1–6.
+  /// `levels:N`: one of Alina's computer opponents, 1–6.
   case level(Int)
   /// `mcts:BUDGET`: Monte Carlo tree search with random playouts.
   case mcts(SearchBudget)
   /// `search:BUDGET`: Ultimate's tree search with the learned value function, as the highest level uses it.
   case search(SearchBudget)
-  /// `menace`, optionally with a file of matchboxes.
   case menace(file: String?)
   case adaptive
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
-  /// The maximum number of bytes of a `cmd`. The limit bounds the header of a file of games, which contains the command.
+  /// In bytes. The header of a file of games contains the command, so the limit bounds the header.
   package static let commandLimit = 4096
 
-  /// The names of the memoryless players, as messages list them.
   package static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
-  /// All forms of a player's specification, as messages list them.
   package static let allowed =
     memoryless + ", mcts:BUDGET, search:BUDGET (Ultimate), menace[:FILE], adaptive, cmd:COMMAND"
 
-  /// Reads a specification such as `menace` or `mcts:800`.
   package init(_ text: String) throws(ArenaError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let argument = parts.count > 1 ? parts[1] : nil
@@ -60,7 +56,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Splits a command at blanks. Quotes group words; a backslash escapes the next character.
+  /// Quotes group words; a backslash escapes the next character.
   static func words(of command: String) throws(ArenaError) -> [String] {
     var words: [String] = []
     var word: String?
@@ -89,7 +85,7 @@ package enum PlayerSpec: Sendable, Hashable {
     return words
   }
 
-  /// The specification as text, which `init` parses.
+  /// `init` reads this text again.
   package var text: String {
     switch self {
     case .simple(let player): player.rawValue
@@ -107,10 +103,9 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether the player is an external program.
   package var isEngine: Bool { if case .engine = self { true } else { false } }
 
-  /// The budget of a searching player; `nil` for other players.
+  /// `nil` for players that do not search.
   var budget: SearchBudget? {
     switch self {
     case .mcts(let budget), .search(let budget): budget
@@ -121,7 +116,7 @@ package enum PlayerSpec: Sendable, Hashable {
   /// Whether the player's moves depend on the speed of the machine.
   var isTimed: Bool { if case .milliseconds? = budget { true } else { false } }
 
-  /// The same player with an unlimited number of simulations, for a caller that limits the time.
+  /// For a caller that limits the time: the same player with an unlimited number of simulations.
   var untimed: PlayerSpec {
     guard isTimed else { return self }
     let most = SearchBudget.simulations(SearchBudget.simulationLimit)

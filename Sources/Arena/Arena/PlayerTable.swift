@@ -3,44 +3,40 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The rules of a game, with the table of the players that can play it: their kinds, and how they are made.
+/// The rules of a game, with the table of the players that can play it.
 protocol ArenaRules: Rules {
-  /// The table's entry for a player; `nil` if the player does not play this game.
+  /// `nil` if the player does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
 
   /// The number of boards that each side has won; `nil` in a game of one board.
   static func wonBoards(_ state: State) -> (x: Int, o: Int)?
 }
 
-/// A player in the table of a game: its kind, and how it is made.
 struct PlayerEntry<R: Rules> {
   let kind: PlayerKind
   let make: (PlayerMemory) throws(ArenaError) -> BoardPlayer<R>
 }
 
-/// The kinds of players, which need different memory: a table, a learner, a tree or an engine.
+/// Players of different kinds need different memory: a table, a learner, a tree or an engine.
 enum PlayerKind {
-  /// The chances of the player's moves depend only on the state and the last move. The associated value is the player, or `nil` if the
-  /// game's state is not a `Position`.
+  /// The chances of the player's moves depend only on the state and the last move. `nil` if the game's state is not a `Position`.
   case memoryless((any MemorylessOpponent)?)
-  /// Learns from its games; the function makes a player that has not yet learnt from the run.
+  /// The function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
-  /// A searching player, which takes time for a move. With `needsValue` its tree uses Ultimate's learnt value function.
+  /// With `needsValue` the tree uses Ultimate's learnt value function.
   case search(needsValue: Bool)
-  /// An external program.
   case engine
 }
 
-/// The tables, trees and engines for one player. No other player uses them during a game.
+/// The tables, trees and engines for one player; no other player uses them during a game.
 struct PlayerMemory {
-  /// The table of a memoryless player, or of a learning player that no longer learns, if the game's state is a `Position`.
+  /// The table of a memoryless player, or of a learner that no longer learns, if the game's state is a `Position`.
   var table: DistributionTable?
-  /// Returns the player's learner, which learns from game to game during the whole run. `nil` outside a run and for players that do
-  /// not learn.
+  /// Returns the same learner during the whole run; `nil` outside a run and for players that do not learn.
   var learner: () -> Learner? = { nil }
   /// The tree for a search in Classic.
   var search: () -> MonteCarloSearch = { MonteCarloSearch() }
-  /// The tree for a search in Ultimate, with or without the value function.
+  /// The tree for a search in Ultimate.
   var tree: (_ needsValue: Bool) -> UltimateSearch
   var engine: () throws(ArenaError) -> EngineClient = { () throws(ArenaError) in
     throw ArenaError("an external program cannot play here")
@@ -174,7 +170,7 @@ extension ArenaRules {
 
   static func kind(of spec: PlayerSpec) -> PlayerKind? { entry(of: spec)?.kind }
 
-  /// Makes a player. Throws if the player does not play this game, or cannot be made with this memory.
+  /// Throws if the player does not play this game, or cannot be made with this memory.
   static func player(of spec: PlayerSpec, with memory: PlayerMemory) throws(ArenaError) -> BoardPlayer<Self> {
     guard let entry = entry(of: spec) else { throw spec.refusal(in: variant) }
     return try entry.make(memory)
@@ -182,8 +178,8 @@ extension ArenaRules {
 }
 
 extension Variant {
-  /// The game's rules with the table of its players. Generic code that gets the rules from this value is slow, because the compiler cannot
-  /// specialise it: loops over games switch over the variants instead.
+  /// Generic code that gets the rules from this value is slow, because the compiler cannot specialise it. So loops over games switch over
+  /// the variants instead.
   var arenaRules: any ArenaRules.Type {
     switch self {
     case .classic: Classic.self
@@ -195,33 +191,27 @@ extension Variant {
 }
 
 extension PlayerSpec {
-  /// The kind of this player in a game; `nil` if the player does not play the game.
+  /// `nil` if the player does not play the game.
   func kind(in variant: Variant) -> PlayerKind? { variant.arenaRules.kind(of: self) }
 
-  /// Whether the player plays `variant`.
   func plays(_ variant: Variant) -> Bool { kind(in: variant) != nil }
 
-  /// Whether the player searches, so that a move takes time.
   func isSearch(in variant: Variant) -> Bool { if case .search? = kind(in: variant) { true } else { false } }
 
-  /// Whether the player searches with Ultimate's learnt value function.
   func needsValue(in variant: Variant) -> Bool {
     if case .search(needsValue: true)? = kind(in: variant) { true } else { false }
   }
 
-  /// Whether the player learns from games.
   package func isLearner(in variant: Variant) -> Bool {
     if case .learner? = kind(in: variant) { true } else { false }
   }
 
-  /// A new learning player: `menace`, with the matchboxes saved in its file or else untrained, or `adaptive`, untrained. `nil` if this
-  /// player does not learn or does not play `variant`.
+  /// `nil` if the player does not learn or does not play `variant`.
   func learner(in variant: Variant) throws(ArenaError) -> (any LearningOpponent)? {
     if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
   }
 
-  /// The player if it is memoryless and the game's state is a `Position`, else `nil`. With `freezing`, a learning player counts as
-  /// memoryless and no longer learns.
+  /// `nil` also if the game's state is not a `Position`. With `freezing`, a learning player counts as memoryless and no longer learns.
   package func memoryless(
     in variant: Variant, freezing: Bool = false
   ) throws(ArenaError) -> (any MemorylessOpponent)? {
@@ -232,7 +222,7 @@ extension PlayerSpec {
     }
   }
 
-  /// The player of Infinite; `nil` if this player does not play Infinite.
+  /// `nil` if this player does not play Infinite.
   package var infinite: InfiniteOpponent? {
     switch self {
     case .simple(let simple): .simple(simple)
@@ -248,13 +238,12 @@ extension PlayerSpec {
       (.menace(file: nil), "menace[:FILE]"), (.adaptive, "adaptive"), (.engine([]), "cmd:COMMAND"),
     ]
 
-  /// The specifications of Alina's own players of `variant` that do not learn, as messages list them.
+  /// Alina's own players of `variant` that do not learn, as messages list them.
   static func unlearning(in variant: Variant) -> String {
     forms.filter { !$0.example.isEngine && $0.example.plays(variant) && !$0.example.isLearner(in: variant) }
       .map(\.text).joined(separator: ", ")
   }
 
-  /// The error if this player does not play `variant`.
   func refusal(in variant: Variant) -> ArenaError {
     let allowed = PlayerSpec.forms.filter { $0.example.plays(variant) }.map(\.text).joined(separator: ", ")
     return ArenaError("player '\(text)' does not play \(variant.rawValue); allowed: \(allowed)")
