@@ -3,28 +3,28 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// The players of a run: tables shared by all threads, learners for each pairing, and engines lent to one thread at a time.
+/// Tables are shared by all threads, learners belong to a pairing, and engines are lent to one thread at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
-  /// The signal that stops the games in progress: set when the user interrupts the run, or when the SPRT decides.
+  /// Set when the user interrupts the run, or when the SPRT decides.
   let stop: StopSignal
   private let guardExecutable: String
   private let trace: EngineTrace?
   private let tables: [DistributionTable?]
-  /// The value function of Ultimate, if a player needs it.
+  /// `nil` if no player needs the value function.
   fileprivate let ultimateValue: UltimateValue?
-  /// For each entrant, the learning player as it is at the start of the run; each pairing plays with a copy. `nil` for other players.
+  /// Each pairing plays with a copy of its learning players as they are at the start of the run; `nil` for other players.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
-  /// Idle engines; the last used one is at the end.
+  /// Idle engines; the engine used last is at the end.
   private var idle: [(player: Int, client: EngineClient)] = []
   private var engines = 0
-  /// The maximum number of engines: two for each concurrent game.
+  /// Two engines for each concurrent game.
   private let engineLimit: Int
   private var takenCores: Set<Int> = []
 
-  /// Fills the tables of the memoryless players. Players with the same specification share a table.
+  /// Players with the same specification share a table.
   init(
     _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal,
     trace: EngineTrace? = nil
@@ -51,15 +51,13 @@ final class Players: @unchecked Sendable {
     self.tables = tables
   }
 
-  /// Ends all idle engines.
   func stopEngines() {
     let ending = idle.map(\.client)
     idle = []
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// The learner that plays for `player` in all games of a pairing: the same object at each call, because it learns from game to game.
-  /// `nil` if the player does not learn. `isSecond`: whether the player is the pairing's second.
+  /// Returns the same object at each call, because a learner learns from game to game of the pairing. `nil` if the player does not learn.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]
@@ -70,7 +68,7 @@ final class Players: @unchecked Sendable {
     }
   }
 
-  /// Lends an idle engine of a player, else a new engine. If `engineLimit` is reached, first stops the engine that has been idle longest.
+  /// If `engineLimit` is reached, first stops the engine that has been idle longest.
   fileprivate func lendEngine(_ player: Int) -> EngineClient {
     let (client, ended): (EngineClient, EngineClient?) = lock.withLock {
       if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
@@ -84,7 +82,7 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// Reserves a processor for a thread and its engines: the thread's present one, or the next not yet reserved; `nil` if all are reserved.
+  /// Reserves the thread's present processor, or the next one not yet reserved; `nil` if all are reserved.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -100,12 +98,12 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines that this thread keeps from its last pairing. `isSecond`: whether an engine plays for the second player of the pairing.
+    /// The engines that this thread keeps from its last pairing.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
-    /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
+    /// Lazy, because the tree takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// The search trees of Ultimate: at 0 and 1 those of the first and second player without the value function, at 2 and 3 those with it.
+    /// Of Ultimate: at 0 and 1 the trees of the first and second player without the value function, at 2 and 3 those with it.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {
@@ -118,14 +116,13 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// `trial`: the number of games over which the engines' speed is measured. `quick`: engines are quick if a game takes at most this many
-    /// milliseconds.
+    /// `trial`: the number of games over which the engines' speed is measured. `quick`: the most milliseconds of a game of quick engines.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. After `trial` games, moves quick engines and this thread to one processor. The engines and the thread take turns and
-    /// wake each other, which costs less on one processor.
+    /// After `trial` games, moves quick engines and this thread to one processor: they take turns, and wake each other faster on one
+    /// processor.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
@@ -139,10 +136,9 @@ final class Players: @unchecked Sendable {
       for engine in engines { engine.client.pin(toCore: core) }
     }
 
-    /// Clears the search trees before a game.
     func forget() { for tree in trees { tree?.forget() } }
 
-    /// The tables of both players of a pairing; `nil` if a player has no table, the game is not Classic or a referee may end games early.
+    /// `nil` if a player has no table, the game is not Classic or a referee may end games early.
     func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
       guard players.configuration.variant.isPacked, !players.configuration.adjudication.isActive,
         let a = players.tables[pairing.a],
@@ -151,7 +147,7 @@ final class Players: @unchecked Sendable {
       return (a, b)
     }
 
-    /// The two players of a pairing. First gives back the engines that this thread used for other players.
+    /// First gives back the engines that this thread used for other players.
     func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) throws(ArenaError) -> (
       a: BoardPlayer<R>, b: BoardPlayer<R>
     ) {
@@ -181,7 +177,6 @@ final class Players: @unchecked Sendable {
       return client
     }
 
-    /// Gives back the engines and the processor at the end of the thread.
     func end() {
       for engine in engines { players.giveBack(engine.player, engine.client) }
       engines = []

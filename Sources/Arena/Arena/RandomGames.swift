@@ -1,14 +1,14 @@
 import TicTacToe
 
-/// Plays random games at maximal speed, without data-dependent branches.
+/// Plays random games without data-dependent branches.
 ///
 /// A game uses one 64-bit random number. Each move multiplies it by the number of free cells: the upper 64 bits of the product select the
-/// cell, the lower 64 bits are the random number of the next move. The free cells are four-bit digits of a number, in which the selected
-/// cell is exchanged with the last. `Benchmarks/arena-bench/baseline.c` does the same in C.
+/// cell, the lower 64 bits are the random number of the next move. In `list`, whose four-bit digits are the free cells, the selected cell
+/// is exchanged with the last. `Benchmarks/arena-bench/baseline.c` does the same in C.
 struct RandomGames: ~Copyable {
-  /// For each set of a side's marks as a bit mask, 1 if it contains a line.
+  /// For each set of a side's marks as a bit mask, 1 if the set contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// By the ply that completes the first line (10 for none), the bits of a `PackedGame` apart from its moves: length, result and ending.
+  /// By the ply that completes the first line (10 for none), the length, result and ending of a `PackedGame`.
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
 
   init() {
@@ -26,7 +26,6 @@ struct RandomGames: ~Copyable {
     packed.deallocate()
   }
 
-  /// Plays the game of the given index in the run of the given seed.
   @inline(__always)
   func play(seed: UInt64, index: UInt64) -> PackedGame {
     var random = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15
@@ -60,7 +59,7 @@ struct RandomGames: ~Copyable {
     ends |= line[Int(truncatingIfNeeded: o)] &<< 8
     ply(8, &x)
     ends |= line[Int(truncatingIfNeeded: x)] &<< 9
-    // The game ends with the first line; a game without a line (`end` is 10) has nine moves.
+    // The game ends with the first line; without a line, `end` is 10 and the game has nine moves.
     let end = UInt64(truncatingIfNeeded: ends.trailingZeroBitCount)
     let length = end &- end / 10
     let played = sequence & ((1 &<< (4 &* length)) &- 1)

@@ -1,16 +1,13 @@
 import Foundation
 
-/// The rating of a player relative to the others of a tournament.
 package struct Rating: Sendable, Hashable {
-  /// The Elo rating relative to the mean rating of all players.
+  /// Relative to the mean rating of all players.
   package var elo: Double
   /// Half the width of the rating's 95 % interval.
   package var error: Double
 
-  /// The maximum likelihood ratings. A draw counts as half a win and half a loss. One extra drawn game for each pairing
-  /// keeps the ratings finite.
-  ///
-  /// Source: D. R. Hunter, "MM algorithms for generalized Bradley–Terry models", Annals of Statistics 32, 2004.
+  /// The maximum likelihood ratings, with a draw as half a win. One extra drawn game for each pairing keeps the ratings finite. Source: D.
+  /// R. Hunter, "MM algorithms for generalized Bradley–Terry models", Annals of Statistics 32, 2004.
   static func joint(_ results: [RunReport.Result], players: Int) -> [Rating] {
     var points = [Double](repeating: 0, count: players)
     var games = [[Double]](repeating: .init(repeating: 0, count: players), count: players)
@@ -22,8 +19,8 @@ package struct Rating: Sendable, Hashable {
       games[result.b][result.a] += Double(total.games) + 1
     }
     var strength = [Double](repeating: 1, count: players)
-    // If one player wins almost every game, the iteration needs about as many steps as there are games, and each step `players`² divisions.
-    // The bound on the steps keeps the time to a second.
+    // If one player wins almost every game, the iteration needs about as many steps as there are games. The bound keeps the time to a
+    // second.
     for _ in 0..<max(10_000, 100_000_000 / (players * players)) {
       var change = 0.0
       for player in 0..<players where points[player] > 0 {
@@ -43,12 +40,10 @@ package struct Rating: Sendable, Hashable {
     }
   }
 
-  /// The standard errors of the logarithms of the players' strengths relative to the mean; all infinite if the games do not connect all
-  /// players.
+  /// The standard errors of the logarithms of the players' strengths; all infinite if the games do not connect all players.
   ///
-  /// The likelihood counts a draw as half a win and assumes independent games, but the two games of a pair depend on each other. Therefore
-  /// the covariance is H⁺ V H⁺ (Huber's sandwich estimator), with the curvature H of the log-likelihood, its pseudoinverse H⁺ and the
-  /// measured variance V of the points.
+  /// The two games of a pair depend on each other. So the covariance is H⁺ V H⁺ (Huber's sandwich estimator), with the pseudoinverse H⁺ of
+  /// the curvature of the log-likelihood, and the measured variance V of the points.
   private static func errors(
     _ results: [RunReport.Result], _ strength: [Double], _ games: [[Double]]
   ) -> [Double] {
@@ -65,12 +60,12 @@ package struct Rating: Sendable, Hashable {
       let score = strength[result.a] / (strength[result.a] + strength[result.b])
       join(&curvature, result.a, result.b, games[result.a][result.b] * score * (1 - score))
       let estimate = result.statistics.estimate
-      // The estimate has five counts if an observation is a pair of games, worth two points; otherwise an observation is a single game.
+      // With five counts an observation is a pair of games, worth two points; otherwise it is a single game.
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }
-    // The curvature is singular: ratings that all rise equally explain the results as well. Add 1/(number of players) to each element
-    // before the inversion, and subtract it afterwards.
+    // The curvature is singular, because ratings that all rise equally explain the results as well. Adding 1/n to each element before the
+    // inversion, and subtracting it afterwards, gives the pseudoinverse.
     let share = 1 / Double(count)
     guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
       return .init(repeating: .infinity, count: count)
@@ -85,7 +80,7 @@ package struct Rating: Sendable, Hashable {
     }
   }
 
-  /// The inverse by Gauss–Jordan elimination; `nil` if singular.
+  /// By Gauss–Jordan elimination; `nil` if the matrix is singular.
   private static func inverted(_ matrix: [[Double]]) -> [[Double]]? {
     let count = matrix.count
     var rows = matrix.enumerated().map { row, values in values + (0..<count).map { $0 == row ? 1 : 0 } }

@@ -2,9 +2,9 @@ import Base
 import Records
 import TicTacToe
 
-/// Reads files of game records, of any size, game by game: PGN, JSON Lines and the arena's own files, of all variants.
+/// Reads PGN, JSON Lines and the arena's own files, of any size and of all variants.
 package enum RecordFile {
-  /// Passes every game of a file (`-` is standard input) to `body`.
+  /// The path `-` is standard input.
   package static func forEach(
     of path: String, _ body: (Record) throws(ArenaError) -> Void
   ) throws(ArenaError) {

@@ -5,27 +5,24 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// Plays the games of a run, counts the results, and writes the file of games.
 package struct Run {
-  /// The parameters that determine the games to play.
   package private(set) var configuration: RunConfiguration
   /// The number of concurrent games.
   package var threads: Int
   /// The path of the file of games; `nil` to write none.
   package var output: String?
-  /// Whether to select highlights (games worth hearing).
   package var picksHighlights = false
-  /// Called five times a second with the progress.
+  /// Called five times a second.
   package var progress: ((RunProgress) -> Void)?
   /// Called with messages about a resumed file.
   package var notice: (String) -> Void = { _ in }
-  /// The signal that stops the run: games in progress are dropped, finished games are written.
+  /// Stops the run: games in progress are dropped, finished games are written.
   package var stop = StopSignal()
   /// The path of the program that runs as the guard of engines.
   package var guardExecutable: String
   private var recorded: (writer: GameFileWriter, reader: GameFileReader)?
 
-  /// Prepares a run: gets the engines' names and the files' hashes.
+  /// Starts each engine once to get its name, and hashes the players' files.
   package init(_ configuration: RunConfiguration, threads: Int, guardExecutable: String) throws(ArenaError) {
     self.configuration = try Run.identified(configuration, guardExecutable)
     self.threads = max(1, threads)
@@ -33,9 +30,8 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file and locks the file. `expecting` applies the command line's arguments to a copy of the file's
-  /// configuration; throws if the copy then differs. Players' files that the arguments do not name are looked for by name and hash in
-  /// `folders`, the current folder and the folder of the file.
+  /// Locks the file. `expecting` applies the command line's arguments to a copy of the file's configuration; throws if the copy then
+  /// differs. Looks for players' files by name and hash in `folders`, the current folder and the folder of the file.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
@@ -49,8 +45,8 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // Compare the two configurations without the folders of the players' files: a file with the right name and hash is the file that the
-    // header names, in whichever folder it is now.
+    // Compare without the folders of the players' files: a file with the right name and hash is the right one, in whichever folder it is
+    // now.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec
@@ -60,7 +56,6 @@ package struct Run {
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    // Apart from the folders of the players' files, this configuration is equal to the one in the header.
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
@@ -91,13 +86,11 @@ package struct Run {
     return result
   }
 
-  /// The log of all lines between arena and engines.
   package var trace: EngineTrace?
 
-  /// The player `menace` as it has learnt by the end of a match, if exactly one of the two players is `menace`.
+  /// The player `menace` as it has learnt by the end of a match; `nil` unless exactly one of the two players is `menace`.
   package private(set) var trainedMenace: Menace?
 
-  /// Plays the games of the run.
   package mutating func play() throws(ArenaError) -> RunReport {
     let players = try Players(
       configuration, threads: threads, guardExecutable: guardExecutable, stop: stop, trace: trace)
@@ -167,7 +160,7 @@ package struct Run {
     return report
   }
 
-  /// Prepares the file of a resumed run, which was read to its end, for more games; reports a line that was cut off, or a finished run.
+  /// Prepares the file, which was read to its end, for more games.
   private func resume(_ recorded: (writer: GameFileWriter, reader: GameFileReader)) throws(ArenaError) {
     let (path, reader) = (output ?? "", recorded.reader)
     if !reader.lines.rest.isEmpty {
@@ -176,7 +169,7 @@ package struct Run {
     if reader.footer != nil { notice("\(path) is finished already") } else { try recorded.writer.go(on: reader) }
   }
 
-  /// Plays the games of a stage that the file does not have yet; returns whether the stage is complete.
+  /// Returns whether the stage is complete.
   private func play(
     _ stage: Stage, _ replay: Replay, _ players: Players, _ state: RunState, _ writer: GameFileWriter?
   ) throws(ArenaError) -> Bool {
@@ -196,7 +189,7 @@ package struct Run {
   }
 }
 
-/// Counts the games of a stage, whether they were just played or read from a file, and writes their lines to a file.
+/// Counts the games of a stage, whether they were just played or read from a file.
 struct GameCounter {
   private let stage: Stage
   private let configuration: RunConfiguration
@@ -209,7 +202,7 @@ struct GameCounter {
     picksHighlights = state.highlights != nil
   }
 
-  /// Makes the summary of a batch: counts, highlights and lines. May be called from any thread.
+  /// May be called from any thread.
   func prepare(_ batch: GameBatch) -> GameBatch.Summary {
     var summary = batch.counted(pairings: stage.pairings.count)
     if picksHighlights { summary.highlights = Highlights(batch, stage, configuration) }
@@ -217,15 +210,15 @@ struct GameCounter {
     return summary
   }
 
-  /// Adds the results of a batch; batches must come in order. If the test decides within the batch, cuts the batch after the deciding pair.
+  /// Batches must come in order. If the test decides within the batch, only the games up to the deciding pair are written.
   func take(_ batch: GameBatch, _ prepared: GameBatch.Summary, isRecorded: Bool = false) throws(ArenaError) {
     state.take(batch, prepared, isRecorded: isRecorded)
     try writer?.write(batch, state.isDecided ? prepare(batch) : prepared)
   }
 }
 
-/// Counts the games of a stage that a file already contains, and checks players, opening, moves and result of each. Plays a game again if
-/// neither player is an engine or searches: a difference reveals a changed file or program. Learners learn from each game.
+/// Counts and checks the games of a stage that a file already contains. Plays a game again if neither player is an engine or searches: a
+/// difference reveals a changed file or program.
 struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
@@ -238,7 +231,6 @@ struct Replay {
   private let state: RunState
   private let counter: GameCounter
 
-  /// Prepares to count the games, and to copy them to a file if one is given.
   init(
     _ stage: Stage, _ indices: Range<Int>, _ players: Players, _ state: RunState, copyingTo copy: GameFileWriter? = nil
   ) {
@@ -288,7 +280,6 @@ struct Replay {
     }
   }
 
-  /// Checks a game by its rules. If neither player is an engine or searches, plays the game again and compares both games.
   private func check<R: ArenaRules>(
     _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
@@ -319,7 +310,7 @@ struct Replay {
     throw reader.lines.refusal("the game differs from the one of these players and this seed")
   }
 
-  /// Plays the game of the given index if both players have tables of moves, else returns `nil`.
+  /// `nil` if a player has no table of moves.
   private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
     let (configuration, game) = (players.configuration, stage.game(index))
     guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }

@@ -2,28 +2,22 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The format of a run.
 package enum Format: String, Sendable, Hashable, CaseIterable {
-  /// Two players play against each other.
   case match
-  /// Every player plays against every other.
   case roundRobin = "round-robin"
   /// The first player plays against every other player.
   case gauntlet
   /// In each round players of similar score meet; no pairing is repeated.
   case swiss
-  /// The loser of each match is eliminated.
   case knockout
 }
 
 /// One of several equal shares of a run's games.
 package struct Shard: Sendable, Hashable {
-  /// The number of this share of the games, from 1.
+  /// From 1.
   package var number: Int
-  /// The number of equal shares.
   package var count: Int
 
-  /// Reads a text such as `3/16`: the share 3 of 16.
   package init(_ text: String) throws(ArenaError) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
     guard parts.count == 2, (1...100_000).contains(parts[1]), (1...parts[1]).contains(parts[0]) else {
@@ -32,34 +26,30 @@ package struct Shard: Sendable, Hashable {
     (number, count) = (parts[0], parts[1])
   }
 
-  /// The share as text, in the form that `init` reads.
   package var text: String { "\(number)/\(count)" }
 }
 
 /// All parameters that determine the games; stored in the header of a file of games.
 package struct RunConfiguration: Sendable, Hashable {
-  /// A player of a run, with its settings and files.
   package struct Entrant: Sendable, Hashable {
     package var spec: PlayerSpec
-    /// The name that the engine gave during its handshake (`id name`).
+    /// The engine's own name from its handshake (`id name`).
     package var id: String?
     package var engine = EngineSettings()
-    /// The files that the specification refers to: an engine's program and arguments, or matchboxes.
     package var files: [File] = []
     /// The hash of Ultimate's value function, if the player uses it.
     package var values: String?
 
     /// A file that a word of the specification names.
     package struct File: Sendable, Hashable {
-      /// The index of this word among the words of the specification, from 0.
+      /// The index of the word, from 0.
       package var word: Int
-      /// The hash of the file's content.
       package var sha256: String
     }
 
     package init(_ spec: PlayerSpec) { self.spec = spec }
 
-    /// The user's name for the player, else the engine's own, else the specification; not necessarily unique.
+    /// Not necessarily unique.
     fileprivate var displayName: String { engine.name ?? id ?? spec.portable.text }
 
     var members: JSONObject {
@@ -75,28 +65,26 @@ package struct RunConfiguration: Sendable, Hashable {
 
   package var variant = Variant.classic
   package var format = Format.match
-  /// The number of games that two players play when they are paired; even.
+  /// The number of games of each pairing; even.
   package var games = 2
-  /// The number of rounds of a Swiss tournament.
+  /// Of a Swiss tournament.
   package var rounds = 0
-  /// The seed of all random choices.
   package var seed: UInt64 = 0
   package var entrants: [Entrant] = []
   package var openings = Openings.none
-  /// The test that may end a match early.
+  /// May end a match early.
   package var sprt: SPRT?
-  /// The time limit of engines.
+  /// The time limit of engines without a limit of their own.
   package var time = TimeLimit()
   package var adjudication = Adjudication()
   /// Whether learning players play as they are at the start of the run, and learn nothing.
   package var isFrozen = false
-  /// The share of the games to play; `nil` for all games.
+  /// `nil` for all games.
   package var shard: Shard?
-  /// The date written in records.
   package var date = "????.??.??"
 
   package static let playerLimit = 64
-  /// The maximum number of games of each pairing.
+  /// The most games of each pairing.
   package static let gameLimit = 1_000_000_000
 
   package init() {}
@@ -104,7 +92,7 @@ package struct RunConfiguration: Sendable, Hashable {
   /// Whether the same arguments give the same games.
   package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.isTimed } }
 
-  /// The names in tables and records; a number distinguishes equal names.
+  /// A number distinguishes equal names.
   package var names: [String] {
     var taken: Set<String> = []
     return entrants.map { entrant in
@@ -117,7 +105,7 @@ package struct RunConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The indices of the shard's games, always whole pairs. `nil` without a shard, or if the number of games depends on results.
+  /// The shard's games, always whole pairs. `nil` without a shard, or if the number of games depends on results.
   var indices: Range<Int>? {
     guard let shard, let games = Schedule.totalGames(self) else { return nil }
     let pairs = games / 2
@@ -125,7 +113,6 @@ package struct RunConfiguration: Sendable, Hashable {
     return begin(shard.number - 1)..<(shard.number == shard.count ? games : begin(shard.number))
   }
 
-  /// The command and settings with which the engine of the given player is started.
   func recipe(of player: Int, _ guardExecutable: String, trace: EngineTrace? = nil) -> EngineClient.Recipe {
     guard case .engine(let command) = entrants[player].spec else {
       preconditionFailure("player \(player) is no engine")
@@ -136,7 +123,6 @@ package struct RunConfiguration: Sendable, Hashable {
       variant: variant, trace: trace, player: player)
   }
 
-  /// Refuses a configuration that cannot be played.
   package func validate() throws(ArenaError) {
     let count = entrants.count
     guard count >= 2, count <= RunConfiguration.playerLimit else {
@@ -177,9 +163,9 @@ package struct RunConfiguration: Sendable, Hashable {
   /// The version of the file format.
   static let version = 2
 
-  /// The header as one line of JSON, without the line end.
+  /// One line of JSON, without the line end.
   package var headerLine: String {
-    // Add a checksum, which shows whether the header was edited.
+    // The checksum shows whether the header was edited.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text
@@ -209,7 +195,6 @@ package struct RunConfiguration: Sendable, Hashable {
     return members
   }
 
-  /// Reads a header.
   package init(headerLine: String) throws(ArenaError) {
     let json: JSON
     do {
@@ -271,7 +256,7 @@ package struct RunConfiguration: Sendable, Hashable {
     try validate()
   }
 
-  /// The members of the header that differ from those of another configuration, in words for an error message.
+  /// The differences between the headers of two configurations, in words for an error message.
   package func differences(from other: RunConfiguration) -> [String] {
     func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
       func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }

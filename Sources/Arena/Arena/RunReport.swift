@@ -2,60 +2,48 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The result of a run.
 package struct RunReport: Sendable {
-  /// The reason why a run ended.
   package enum Ending: String, Sendable {
-    /// Every game was played.
     case complete
-    /// The SPRT decided.
     case sprt
-    /// The user interrupted the run; the file can be resumed.
     case interrupted
   }
 
-  /// The results of one player against another.
   package struct Result: Sendable {
-    /// The index of the first player among the entrants.
+    /// The indices of the two players among the entrants.
     package var a: Int
-    /// The index of the second player among the entrants.
     package var b: Int
     /// The first player's results.
     package var statistics = PairingStatistics()
   }
 
-  /// The configuration, with the names that the engines gave in their handshakes.
+  /// With the names that the engines gave in their handshakes.
   package var configuration: RunConfiguration
-  /// The results of each pairing, in the order in which the pairings were first played.
+  /// In the order in which the pairings were first played.
   package internal(set) var results: [Result] = []
-  /// The number of games played, including those of a resumed file.
+  /// Includes the games of a resumed file.
   package internal(set) var games = 0
-  /// The number of games that a resumed file contained.
   package internal(set) var resumedGames = 0
   package internal(set) var ending = Ending.complete
   /// For each number of moves, the number of games of this length.
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
-  /// The results of all games from X's point of view: a loss is a win of O.
+  /// From X's point of view: a loss is a win of O.
   package internal(set) var bySeat = Tally()
-  /// The games that engines lost by faults, counted by player and kind of fault, in the order of the first such game. `reason` is the
-  /// reason in this first game. Includes the games of a resumed file.
+  /// The games that engines lost by faults, by player and kind of fault. `reason` is the reason of the first such game.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
-  /// For each player with moves that exceeded the time limit, but not by more than the margin: the number of these moves, and the greatest
-  /// excess in milliseconds (`most`).
+  /// By player, the moves over the time limit but within the margin; `most` is the greatest excess in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
-  /// Players by rank with their points, in formats with more than two players. `buchholz` is the sum of the points of a player's opponents.
+  /// By rank, in formats with more than two players. `buchholz` is the sum of the points of a player's opponents.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
-  /// Ratings by player, in formats whose results make all players comparable: round robin, gauntlet and Swiss.
+  /// By player, in round robin, gauntlet and Swiss, whose results make all players comparable.
   package internal(set) var ratings: [Rating] = []
-  /// The players that had a bye: a round without an opponent.
+  /// The players that had a bye, a round without an opponent.
   package internal(set) var byes: [Int] = []
   package internal(set) var knockout: [Schedule.Match] = []
-  /// The highlights (games worth hearing), if requested.
   package var highlights: [Highlight] = []
-  /// The seconds from the call of `Run.play` to its end, without the time of an earlier, interrupted run.
+  /// Without the time of an earlier, interrupted run.
   package internal(set) var seconds = 0.0
 
-  /// The result of a match.
   package var match: PairingStatistics { results.first?.statistics ?? PairingStatistics() }
 
   package var meanPlies: Double? {
@@ -70,19 +58,19 @@ package struct RunReport: Sendable {
 }
 
 package struct RunProgress: Sendable {
-  /// The number of games so far, including those of a resumed file.
+  /// Includes the games of a resumed file.
   package var games = 0
-  /// The number of games played by this run.
+  /// Without the games of a resumed file.
   package var played = 0
-  /// The total number of games; `nil` if results decide this number.
+  /// `nil` if results decide the number of games.
   package var total: Int?
-  /// The results of a match; `nil` in other formats.
+  /// `nil` in formats other than a match.
   package var match: PairingStatistics?
-  /// The state of the SPRT, if any: the log-likelihood ratio and the bounds at which the test ends.
+  /// The log-likelihood ratio of the SPRT, and the bounds at which the test ends.
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
-/// The results of a run so far. `take` must be called with the batches in order.
+/// `take` must be called with the batches in order.
 final class RunState: @unchecked Sendable {
   private(set) var report: RunReport
   private(set) var highlights: Highlights?
@@ -101,7 +89,7 @@ final class RunState: @unchecked Sendable {
     if picksHighlights { highlights = Highlights() }
   }
 
-  /// The progress. May be called from any thread.
+  /// May be called from any thread.
   var progress: RunProgress { lock.withLock { last } }
 
   func begin(_ stage: Stage) {
@@ -110,7 +98,7 @@ final class RunState: @unchecked Sendable {
     pairingIndex = stage.pairings.map { report.index(of: $0) }
   }
 
-  /// Adds the results of a batch. If the SPRT decides within the batch, cuts the batch after the deciding pair.
+  /// If the SPRT decides within the batch, cuts the batch after the deciding pair.
   func take(_ batch: GameBatch, _ summary: GameBatch.Summary, isRecorded: Bool = false) {
     guard let stage else { return }
     if let sprt = report.configuration.sprt {
@@ -158,9 +146,9 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Adds `times` pairs of games with these two results (0 X won, 1 O won, 2 drawn) to the counts of the stage's pairing `number`.
+  /// Adds `times` pairs of games with these two results (0 X won, 1 O won, 2 drawn) to the stage's pairing `number`.
   private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
-    // Twice the first player's points in the two games. The first player has X in the first game of a pair and O in the second.
+    // Twice the first player's points. The first player has X in the first game of a pair and O in the second.
     let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]
     doubledPoints[number] += (points[0] + points[1]) * times
     func add(_ points: Int, to tally: inout Tally) {
@@ -204,12 +192,11 @@ final class RunState: @unchecked Sendable {
 
   func interrupt() { report.ending = .interrupted }
 
-  /// Fills in the byes, the knockout matches, the standings and the ratings of a finished tournament.
   func close(_ schedule: Schedule) {
     let configuration = report.configuration
     report.byes = schedule.byes.sorted()
     report.knockout = schedule.matches
-    // In a Swiss tournament the games of a pairing are worth one point together, however many they are.
+    // In a Swiss tournament the games of a pairing are worth one point together.
     let unit = configuration.format == .swiss ? Double(2 * configuration.games) : 2
     report.standings = schedule.standings.map {
       ($0, Double(schedule.points[$0]) / unit, Double(schedule.buchholz($0)) / unit)
@@ -219,7 +206,7 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// The footer without its hash.
+  /// Without the hash.
   var footer: JSONObject {
     var members: JSONObject = [
       "end": .bool(true), "games": .int(report.games), "xWins": .int(report.bySeat.wins),

@@ -2,15 +2,12 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Simulates sequential tests (`SPRT`) with random results of pairs of games, to measure how often the tests err and how long they take.
+/// Simulates sequential tests (`SPRT`), to measure how often they err and how long they take.
 package struct SPRTSimulation: Sendable {
-  /// The number of tests with each verdict, and the number of pairs in all tests.
   package struct Result: Sendable {
-    /// The number of tests that accepted the lower Elo difference.
     package var h0 = 0
-    /// The number of tests that accepted the higher Elo difference.
     package var h1 = 0
-    /// The number of pairs in all tests.
+    /// The number of pairs of games in all tests.
     package var pairs = 0
   }
 
@@ -18,19 +15,18 @@ package struct SPRTSimulation: Sendable {
   /// The cumulative chances that a pair of games brings 0, ½, 1, 1½ and 2 points.
   private let sums: [Double]
 
-  /// Prepares tests with these probabilities of 0, ½, 1, 1½ and 2 points for a pair of games.
+  /// `chances` has the probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points.
   package init(_ test: SPRT, pairs chances: [Double]) {
     self.test = test
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points. `level` is the probability of 1 point. Of the other pairs a
-  /// fifth bring 0 or 2 points, the rest ½ or 1½; the Elo difference `elo` decides how many bring more than 1. `nil` if `level` leaves too
-  /// few pairs for this difference.
+  /// The probabilities that a pair of games brings 0, ½, 1, 1½ and 2 points; `level` is that of 1 point. Of the other pairs a fifth bring 0
+  /// or 2 points. `nil` if `level` leaves too few pairs for the difference `elo`.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
-    // The mean (`size`) and the mean square (`square`) of the distance between a pair's mean score and ½. The distance is ½ for 0
-    // or 2 points, and ¼ for ½ or 1½ points.
+    // The mean and the mean square of the distance between a pair's mean score and ½: the distance is ½ for 0 or 2 points, ¼ for ½ or 1½
+    // points.
     let (size, square) = (rest * (0.2 * 0.5 + 0.8 * 0.25), rest * (0.2 * 0.25 + 0.8 * 0.0625))
     let deviations = SPRT.deviations(of: elo)
     let mean =
@@ -42,8 +38,7 @@ package struct SPRTSimulation: Sendable {
     return [0.2 * down, 0.8 * down, level, 0.8 * up, 0.2 * up]
   }
 
-  /// Converts the numbers of pairs with 0, ½, 1, 1½ and 2 points to the numbers of lost, drawn and won games. Counts each pair with 1 point
-  /// as two draws.
+  /// The numbers of lost, drawn and won games. Each pair with 1 point counts as two draws.
   private static func games(_ pairs: [Int]) -> [Int] {
     [2 * pairs[0] + pairs[1], pairs[1] + 2 * pairs[2] + pairs[3], pairs[3] + 2 * pairs[4]]
   }

@@ -1,4 +1,4 @@
-/// The numbers of two players that meet. The first has X in the first game of each pair of games.
+/// Player `a` has X in the first game of each pair of games.
 package struct Pairing: Sendable, Hashable {
   package var a: Int
   package var b: Int
@@ -6,23 +6,20 @@ package struct Pairing: Sendable, Hashable {
 
 /// Games that can be played in any order, because none depends on another's result.
 struct Stage: Sendable {
-  /// The index of the stage's first game.
   var firstGame: Int
-  /// The number of the stage's first round. In a round each pairing plays one pair of games. The round's number selects the opening.
+  /// In a round each pairing plays one pair of games. The round's number selects the opening.
   var firstRound: Int
-  /// The pairings, which take turns: the first pair of games belongs to the first pairing, the next pair to the next pairing, and so on.
+  /// The pairings take turns: the first pair of games belongs to the first pairing, the next pair to the next pairing, and so on.
   var pairings: [Pairing]
-  /// The number of rounds, which is the number of pairs of games in each pairing.
+  /// The number of pairs of games in each pairing.
   var rounds: Int
 
   var games: Int { pairings.count * rounds * 2 }
-  /// The indices of the stage's games.
   var indices: Range<Int> { firstGame..<firstGame + games }
 }
 
-/// One game of a stage.
 struct ScheduledGame: Sendable {
-  /// The index of the game's pairing in `Stage.pairings`.
+  /// The index in `Stage.pairings`.
   var pairing: Int
   var opening: Int
   /// Whether the pairing's second player has X.
@@ -45,14 +42,14 @@ extension Stage {
 
 /// The stages of a tournament, each determined by the results so far.
 package struct Schedule: Sendable {
-  /// A match of a knockout tournament with its result.
+  /// A match of a knockout tournament.
   package struct Match: Sendable, Hashable {
     package internal(set) var round: Int
     package internal(set) var pairing: Pairing
     package internal(set) var pairs = 0
     var difference = 0
     package internal(set) var winner: Int?
-    /// Whether the match was still tied after the extra pairs, so that the order of entry decided it.
+    /// Whether the match was still tied after the extra pairs, so that the order of entry decided.
     package internal(set) var bySeed = false
   }
 
@@ -60,20 +57,19 @@ package struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// `points`: twice each player's points. `met`: the players that each has met. `byes`: the players that had a bye in a Swiss tournament,
-  /// which counts as a win.
+  /// `points`: twice each player's points. `met`: each player's opponents so far. `byes`: the players that had a bye, which counts as a
+  /// win.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// In a Swiss tournament: one way to play all remaining rounds. As long as such a way is known, the tournament can be completed.
+  /// In a Swiss tournament: one way to play all remaining rounds, so that the tournament can always be completed.
   private var reserve: [MeetingGraph.Round] = []
-  /// The matches of a knockout tournament so far.
   private(set) var matches: [Match] = []
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// The maximum number of extra pairs of games that decide a tied knockout match.
+  /// The most extra pairs of games that decide a tied knockout match.
   static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
@@ -85,7 +81,7 @@ package struct Schedule: Sendable {
     unmet = MeetingGraph(complete: count + count % 2)
   }
 
-  /// The number of games; `nil` if the number depends on results.
+  /// `nil` if the number depends on results.
   static func totalGames(_ configuration: RunConfiguration) -> Int? {
     let count = configuration.entrants.count
     switch configuration.format {
@@ -97,7 +93,7 @@ package struct Schedule: Sendable {
     }
   }
 
-  /// The next stage, or `nil` when the tournament is over.
+  /// `nil` when the tournament is over.
   mutating func next() -> Stage? {
     let count = configuration.entrants.count
     var pairings: [Pairing] = []
@@ -122,7 +118,7 @@ package struct Schedule: Sendable {
     return stage
   }
 
-  /// Adds the results of a stage; `doubledPoints` contains twice the first player's points for each pairing.
+  /// `doubledPoints` contains twice the first player's points for each pairing.
   mutating func finish(_ stage: Stage, doubledPoints: [Int]) {
     for (number, pairing) in stage.pairings.enumerated() {
       let (doubled, games) = (doubledPoints[number], stage.rounds * 2)
@@ -147,8 +143,8 @@ package struct Schedule: Sendable {
   /// Twice the sum of the points of a player's opponents.
   func buchholz(_ player: Int) -> Int { met[player].reduce(0) { $0 + points[$1] } }
 
-  /// The ranking: in a knockout by the round of elimination, otherwise by points, then by the opponents' points (`buchholz`). Of equal
-  /// players, the one entered first ranks first.
+  /// In a knockout by the round of elimination, otherwise by points, then by `buchholz`. Of equal players, the one entered first ranks
+  /// first.
   var standings: [Int] {
     var merit = points.indices.map { (points[$0], buchholz($0)) }
     if configuration.format == .knockout {
@@ -160,10 +156,8 @@ package struct Schedule: Sendable {
     return points.indices.sorted { merit[$0] != merit[$1] ? merit[$0] > merit[$1] : $0 < $1 }
   }
 
-  /// The next round of a Swiss tournament: in order of rank, each player meets the next possible opponent.
-  ///
-  /// No pairing and no bye is repeated (a bye is a pairing with an absent player). A round can leave no possible round after it, so a round
-  /// is played only if all rounds after it are known to be possible.
+  /// In order of rank, each player meets the next possible opponent; no pairing and no bye is repeated. A round is played only if all
+  /// rounds after it are known to be possible.
   private mutating func swissRound() -> [Pairing] {
     let absent = points.count % 2 == 1 ? [points.count] : []
     let order = standings + absent
@@ -171,9 +165,8 @@ package struct Schedule: Sendable {
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     // If the search in order of rank reaches its limit, try other orders of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // A next round exists if each player has still to meet at least half of the players (Dirac 1952). With at most half as many rounds as
-    // players this is always so. In a longer tournament, play this round only if the rounds after it can be found; otherwise play a round
-    // of `reserve`.
+    // A next round exists if each player has still to meet at least half of the players (Dirac 1952), as with at most half as many rounds
+    // as players. In a longer tournament, play `round` only if the rounds after it can be found, else a round of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest
@@ -195,7 +188,7 @@ package struct Schedule: Sendable {
     return pairings
   }
 
-  /// The sum of the squared distances in rank between the players of each pairing; small if players of similar rank meet.
+  /// The sum of the squared distances in rank; small if players of similar rank meet.
   private func distance(_ round: MeetingGraph.Round, _ order: [Int]) -> Int {
     var place = order
     for (index, player) in order.enumerated() { place[player] = index }
@@ -213,8 +206,8 @@ package struct Schedule: Sendable {
         survivors.removeAll { losers.contains($0) }
       }
       guard survivors.count > 1 else { return [] }
-      // `survivors` is in the order of entry. The first round reduces the number of players to a power of two; the first players of the
-      // list get byes. In each round the first plays against the last, so that those entered first meet as late as possible.
+      // The first round reduces the number of players to a power of two, with byes for those entered first. In each round the first plays
+      // against the last, so that those entered first meet as late as possible.
       var size = 1
       while size * 2 < survivors.count { size *= 2 }
       let playing = Array(survivors.suffix(2 * (survivors.count - size)))

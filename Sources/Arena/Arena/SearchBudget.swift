@@ -1,19 +1,18 @@
 /// The budget of a searching player for each move.
 package enum SearchBudget: Sendable, Hashable {
-  /// A number of simulations; equal seeds give equal games.
+  /// Equal seeds give equal games.
   case simulations(Int)
-  /// Milliseconds by the machine's clock; the games depend on the speed of the machine.
+  /// The games depend on the speed of the machine.
   case milliseconds(Int)
 
-  /// The maximum number of simulations for a move: about a minute of thinking.
+  /// About a minute of thinking for a move.
   package static let simulationLimit = 100_000_000
-  /// The longest time for a move: an hour, like `TimeLimit` for engines.
+  /// An hour, like the limit of `TimeLimit` for engines.
   package static let millisecondLimit = 3_600_000
-  /// The ways to write a budget, as messages list them.
   static let allowed =
     "1–\(simulationLimit) simulations, or 1–\(millisecondLimit) milliseconds written as 100ms or 1s"
 
-  /// Reads `800`, `100ms` or `2s`; `nil` for anything else.
+  /// Reads `800`, `100ms` or `2s`.
   init?(_ text: String) {
     func number(_ text: Substring, _ factor: Int, upTo limit: Int) -> Int? {
       guard let number = Int(text), (1...limit / factor).contains(number) else { return nil }
@@ -32,7 +31,6 @@ package enum SearchBudget: Sendable, Hashable {
     }
   }
 
-  /// The budget as text, in the form that `init` reads.
   var text: String {
     switch self {
     case .simulations(let count): "\(count)"
@@ -41,10 +39,9 @@ package enum SearchBudget: Sendable, Hashable {
     }
   }
 
-  /// The maximum number of simulations for one move.
   var simulations: Int { if case .simulations(let count) = self { count } else { .max } }
 
-  /// The deadline of a search that begins now, in `monotonicMilliseconds()`; infinite if the budget counts simulations.
+  /// In `monotonicMilliseconds()`; infinite if the budget counts simulations.
   func deadline() -> Double {
     if case .milliseconds(let time) = self { monotonicMilliseconds() + Double(time) } else { .infinity }
   }

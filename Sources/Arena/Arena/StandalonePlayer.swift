@@ -2,9 +2,9 @@ import Base
 import Opponents
 import TicTacToe
 
-/// A player of the arena for games outside of a run, as on a match server. Used by one thread at a time.
+/// Plays games outside of a run, as on a match server. Used by one thread at a time.
 package final class StandalonePlayer: @unchecked Sendable {
-  /// A player as functions whose types are the same for all games. The type `BoardPlayer` differs from game to game.
+  /// The type `BoardPlayer` differs from game to game; the types of these functions do not.
   private struct Seat {
     typealias Move = (VariantState, [Cell], inout SplitMix64, _ otherClock: Double?, _ deadline: Double) -> Cell?
 
@@ -29,8 +29,7 @@ package final class StandalonePlayer: @unchecked Sendable {
   private let seat: Seat
   private var generator: SplitMix64
 
-  /// Makes a player. An engine is started by the program `guardExecutable` (`alina-arena`) with the given time limit.
-  /// Throws if the engine's handshake fails.
+  /// An engine is started by the program `guardExecutable` (`alina-arena`). Throws if the engine's handshake fails.
   package init(
     _ spec: PlayerSpec, variant: Variant = .classic, seed: UInt64, guardExecutable: String,
     time: TimeLimit = TimeLimit()
@@ -55,15 +54,14 @@ package final class StandalonePlayer: @unchecked Sendable {
 
   package func beginGame() { try? seat.client?.beginGame() }
 
-  /// Chooses a move in a game that is not over; `cells` are the moves so far, `clocks` the remaining milliseconds of both sides.
-  /// `nil` if an engine crashed, made an illegal move or was late: the engine then loses the game.
+  /// `clocks`: the remaining milliseconds of both sides. `nil` if an engine crashed, made an illegal move or was late: it then loses the
+  /// game.
   package func move(in state: VariantState, after cells: [Cell], clocks: (own: Int, other: Int)? = nil) -> Cell? {
     if let clocks { seat.client?.setClock(clocks.own) }
     let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: Double($0.own)) } ?? .infinity)
     return seat.move(state, cells, &generator, clocks.map { Double($0.other) }, deadline)
   }
 
-  /// Ends a game; a learning player learns from this game.
   package func endGame(_ cells: [Cell], as side: Player, outcome: Outcome?) {
     seat.client?.endGame()
     seat.learn(cells, side, outcome)
