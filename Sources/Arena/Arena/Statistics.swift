@@ -1,14 +1,13 @@
 import Base
 import Foundation
 
-/// Wins, draws and losses of one side.
 package struct Tally: Sendable, Hashable {
   package var wins = 0
   package var draws = 0
   package var losses = 0
 
   package var games: Int { wins + draws + losses }
-  /// The points: 1 for a win, ½ for a draw.
+  /// 1 for a win, ½ for a draw.
   package var points: Double { Double(wins) + Double(draws) / 2 }
   /// The mean points of a game, 0–1; ½ without games.
   package var score: Double { games == 0 ? 0.5 : points / Double(games) }
@@ -20,31 +19,28 @@ package struct Tally: Sendable, Hashable {
 
 /// The results of one player against another: by side, and by pairs of games from the same opening with sides swapped.
 package struct PairingStatistics: Sendable, Hashable {
-  /// The results of the first player's games as X.
+  /// The first player's games as X.
   package var asX = Tally()
-  /// The results of the first player's games as O.
   package var asO = Tally()
   /// The numbers of pairs in which the first player scored 0, ½, 1, 1½ and 2 points.
   package var pentanomial = [0, 0, 0, 0, 0]
-  /// The number of games that ended by forfeit or time.
+  /// Games that ended by forfeit or time.
   package var forfeits = 0
 
-  /// The results with X and O together.
   package var total: Tally { asX + asO }
 
-  /// The estimate of the first player's mean score: from pairs of games, or from single games if no pair is complete.
+  /// The first player's mean score: from pairs of games, or from single games if no pair is complete.
   package var estimate: Estimate {
     pentanomial.contains { $0 > 0 }
       ? Estimate(counts: pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
   }
 
-  /// The normalised Elo of the estimate.
   package var normalisedElo: Double {
     estimate.normalisedElo(gamesPerObservation: estimate.counts.count == 5 ? 2 : 1)
   }
 }
 
-/// A logistic Elo difference, or only a bound of the difference if one side never scored.
+/// A logistic Elo difference, or only a bound if one side never scored.
 package enum Elo: Sendable, Hashable {
   case exactly(Double)
   /// The second player never scored, so the difference has no estimate, only this lower bound (one-sided, 95 %).
@@ -54,7 +50,7 @@ package enum Elo: Sendable, Hashable {
   /// The difference is unknown: there are no games, or this end of an interval stands for a score of at most 0 or at least 1.
   case unknown
 
-  /// The difference as text: `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.
+  /// `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.
   package var text: String {
     switch self {
     case .exactly(let value): Elo.signed(value)
@@ -64,17 +60,15 @@ package enum Elo: Sendable, Hashable {
     }
   }
 
-  /// Formats with two decimals and a sign.
   package static func signed(_ value: Double) -> String { String(format: "%+.2f", value == 0 ? 0 : value) }
 
-  /// The Elo difference of a score strictly between 0 and 1.
+  /// `score` must lie strictly between 0 and 1.
   package static func of(score: Double) -> Double { 0 - 400 * log10(1 / score - 1) }
 
-  /// The expected score for an Elo difference.
   package static func score(of elo: Double) -> Double { 1 / (1 + pow(10, -elo / 400)) }
 }
 
-/// A mean score with its uncertainty, from counts of equally spaced scores 0 … 1.
+/// A mean score with its uncertainty.
 package struct Estimate: Sendable, Hashable {
   /// How often each of k equally spaced scores (0, 1/(k−1), …, 1) occurred.
   package let counts: [Int]
@@ -82,7 +76,7 @@ package struct Estimate: Sendable, Hashable {
   /// The number of observations.
   package var number: Int { counts.reduce(0, +) }
 
-  /// The number of observations, and their mean and variance, with `prior` added to each of `counts`.
+  /// With `prior` added to each of `counts`.
   func moments(prior: Double = 0) -> (number: Double, mean: Double, variance: Double) {
     let weights = counts.map { Double($0) + prior }
     let number = weights.reduce(0, +)
@@ -100,7 +94,7 @@ package struct Estimate: Sendable, Hashable {
   /// The mean score, 0–1; ½ without observations.
   package var score: Double { moments().mean }
 
-  /// The Elo difference of the mean score; a one-sided 95 % bound if a side never scored.
+  /// A one-sided 95 % bound if a side never scored.
   package var elo: Elo {
     guard number > 0 else { return .unknown }
     if score <= 0 { return .atMost(Elo.of(score: bound(1.644_853_627))) }
@@ -108,8 +102,7 @@ package struct Estimate: Sendable, Hashable {
     return .exactly(Elo.of(score: score))
   }
 
-  /// The 95 % interval of the Elo difference, with ½ added to each of `counts` (Jeffreys). An end is `.unknown` if its score would be at
-  /// most 0 or at least 1.
+  /// The 95 % interval of the Elo difference, with ½ added to each of `counts` (Jeffreys).
   package var interval: (low: Elo, high: Elo) {
     guard number > 0 else { return (.unknown, .unknown) }
     let (n, mean, variance) = moments(prior: 0.5)
@@ -119,14 +112,13 @@ package struct Estimate: Sendable, Hashable {
     return (low, high)
   }
 
-  /// The mean score plus `z` standard errors, with ½ added to each of `counts`. The result lies strictly between 0 and 1.
+  /// The mean score plus `z` standard errors, strictly between 0 and 1.
   private func bound(_ z: Double) -> Double {
     let (n, mean, variance) = moments(prior: 0.5)
     return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)
   }
 
-  /// The Elo difference with its 95 % interval: `+12.01 [+1.20, +22.90]`. If one end of the interval is unknown, only the other end:
-  /// `+12.01 [≤ +22.90]`.
+  /// `+12.01 [+1.20, +22.90]`, or with only one end known `+12.01 [≤ +22.90]`.
   package var eloText: String {
     guard number > 0 else { return "?" }
     let (low, high) = interval
@@ -146,10 +138,8 @@ package struct Estimate: Sendable, Hashable {
     return 0.5 * erfc(-(mean - 0.5) / (2 * variance / n).squareRoot())
   }
 
-  /// The difference of the mean score from ½, in standard deviations of the score of one game, times 800/ln 10. `gamesPerObservation` is 2
-  /// if an observation is a pair of games, else 1.
-  ///
-  /// Source: M. Van den Bergh, "Normalized Elo", 2019.
+  /// The distance of the mean score from ½, in standard deviations of the score of one game, times 800/ln 10. `gamesPerObservation` is 2
+  /// for pairs of games, else 1. Source: M. Van den Bergh, "Normalized Elo", 2019.
   package func normalisedElo(gamesPerObservation: Double) -> Double {
     let plain = moments()
     let (_, mean, variance) = plain.variance > 0 ? plain : moments(prior: 0.5)
@@ -157,9 +147,8 @@ package struct Estimate: Sendable, Hashable {
   }
 }
 
-/// A sequential probability ratio test between two Elo differences, which are logistic except in the model `normalised`.
+/// A sequential probability ratio test between two Elo differences, logistic except in the model `normalised`.
 package struct SPRT: Sendable, Hashable {
-  /// Whether one observation of the test is a game or a pair of games, and whether its Elo differences are logistic or normalised.
   package enum Model: String, Sendable, Hashable, CaseIterable {
     /// Pairs of games, which have five possible scores.
     case pentanomial
@@ -169,30 +158,24 @@ package struct SPRT: Sendable, Hashable {
     case normalised
   }
 
-  /// The verdict of the test.
   package enum Verdict: String, Sendable, Hashable {
-    /// The test accepts the lower Elo difference.
+    /// Accepts the lower Elo difference.
     case h0 = "H0"
-    /// The test accepts the higher Elo difference.
+    /// Accepts the higher Elo difference.
     case h1 = "H1"
-    /// The test has no verdict yet.
     case inconclusive
   }
 
-  /// The lower Elo difference.
   package var elo0: Double
-  /// The higher Elo difference.
   package var elo1: Double
   /// The chance of accepting the higher difference when the lower is true.
   package var alpha = 0.05
   /// The chance of accepting the lower difference when the higher is true.
   package var beta = 0.05
-  /// The kind of the observations and of the Elo differences.
   package var model = Model.pentanomial
 }
 
 extension SPRT {
-  /// The test as a header contains it.
   var json: JSON {
     [
       "elo0": .double(elo0), "elo1": .double(elo1), "alpha": .double(alpha), "beta": .double(beta),
@@ -200,7 +183,6 @@ extension SPRT {
     ]
   }
 
-  /// Reads the test from a header; `nil` if a member is missing or wrong.
   init?(_ json: JSON) {
     guard let elo0 = json["elo0"]?.number, let elo1 = json["elo1"]?.number, let alpha = json["alpha"]?.number,
       let beta = json["beta"]?.number, let model = json["model"]?.string.flatMap(Model.init)
@@ -236,7 +218,6 @@ extension SPRT {
     try validate()
   }
 
-  /// Throws unless `elo0` is below `elo1`, both lie within ±1000, and `alpha` and `beta` are at least 0.0001 and below 0.5.
   func validate() throws(ArenaError) {
     guard elo0 < elo1, abs(elo0) <= 1000, abs(elo1) <= 1000 else {
       throw ArenaError("--sprt: elo0 must be below elo1, both within ±1000")
@@ -249,19 +230,17 @@ extension SPRT {
   /// The log-likelihood ratios at which the test ends.
   package var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
 
-  /// The count that replaces a score's count of 0, so that the test does not take a score that has not occurred yet for impossible.
+  /// Replaces a count of 0, so that the test does not take a score that has not occurred yet for impossible.
   private static let prior = 1e-3
 
-  /// The log-likelihood ratio of `elo1` against `elo0`, given the games played.
+  /// The log-likelihood ratio of `elo1` against `elo0`.
   package func llr(_ statistics: PairingStatistics) -> Double {
     let total = statistics.total
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
-  /// The log-likelihood ratio of two distributions for the counts of equally spaced scores: the likeliest one whose Elo difference is
-  /// `elo1`, against the likeliest one whose difference is `elo0`.
-  ///
-  /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
+  /// Compares the likeliest distribution of scores with the difference `elo1` with the likeliest one with `elo0`. Source: M. Van den Bergh,
+  /// "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
   package func llr(counts: [Int]) -> Double {
     guard counts.contains(where: { $0 > 0 }) else { return 0 }
     let weights = counts.map { $0 > 0 ? Double($0) : SPRT.prior }
@@ -273,12 +252,12 @@ extension SPRT {
   /// Converts a normalised Elo difference to standard deviations of a pair's score.
   static func deviations(of elo: Double) -> Double { elo * log(10) / 800 * 2.0.squareRoot() }
 
-  /// Returns a tilt t for each score: dividing the score's weight by 1 + t gives the likeliest distribution with the difference `elo`.
+  /// Dividing each score's weight by 1 + its tilt gives the likeliest distribution with the difference `elo`.
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
-    // A normalised difference fixes (mean − ½) / deviation, which is not linear in the probabilities. So iterate: linearise this condition
-    // at the distribution of the previous step.
+    // A normalised difference fixes (mean − ½) / deviation, which is not linear in the probabilities. So linearise this condition
+    // repeatedly, each time at the distribution of the previous step.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
     var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []
@@ -294,8 +273,7 @@ extension SPRT {
     return result
   }
 
-  /// A distribution of scores whose mean is `aim` standard deviations above ½. Its probabilities are proportional to exp(t · score); the
-  /// right t is found by bisection.
+  /// The distribution proportional to exp(t · score) whose mean is `aim` standard deviations above ½.
   private static func chances(_ scores: [Double], deviations aim: Double) -> [Double] {
     var (low, high) = (-1000.0, 1000.0)
     var chances: [Double] = []
@@ -310,16 +288,15 @@ extension SPRT {
     return chances
   }
 
-  /// The mean and the standard deviation of scores with these chances.
   private static func moments(_ chances: [Double], _ scores: [Double]) -> (mean: Double, deviation: Double) {
     let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
     let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
     return (mean, variance.squareRoot())
   }
 
-  /// The tilt θ·d of each distance d. θ is chosen so that the distances have the mean 0 once each weight w is divided by 1 + θd:
-  /// Σ w·d/(1 + θd) = 0. With the largest distance D > 0 and the smallest −E < 0, this sum falls from +∞ to −∞ between its poles θ = −1/D
-  /// and θ = 1/E, so there is exactly one solution between them. All tilts are 0 if the distances are not of both signs.
+  /// The tilt θ·d of each distance d, with the θ that solves Σ w·d/(1 + θd) = 0. With the largest distance D > 0 and the smallest −E < 0,
+  /// the sum falls from +∞ to −∞ between its poles θ = −1/D and θ = 1/E, so there is exactly one solution. Without distances of both signs,
+  /// all tilts are 0.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }
@@ -342,7 +319,6 @@ extension SPRT {
     return distances.map { theta * $0 }
   }
 
-  /// The verdict on the games played.
   package func verdict(_ statistics: PairingStatistics) -> Verdict {
     let ratio = llr(statistics)
     return ratio >= bounds.upper ? .h1 : ratio <= bounds.lower ? .h0 : .inconclusive

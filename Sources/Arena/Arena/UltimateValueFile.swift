@@ -2,7 +2,7 @@ import Base
 import Opponents
 import Processes
 
-/// The file of Ultimate's value function, written by `alina-arena train-ultimate`.
+/// Written by `alina-arena train-ultimate`.
 package enum UltimateValueFile {
   private static let name = "ultimate.values"
 

@@ -1,6 +1,6 @@
 /// An error of the user, an engine or the system, in one line.
 package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, which decides the exit code.
+  /// Decides the exit code.
   package enum Kind: Sendable, Hashable {
     /// A bad argument or file: exit code 2.
     case badInput
@@ -11,14 +11,13 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   package let kind: Kind
-  /// The message: what is wrong, and which values are allowed.
+  /// Says what is wrong, and which values are allowed.
   package let description: String
 
   package init(_ description: String, kind: Kind = .badInput) {
     (self.kind, self.description) = (kind, description)
   }
 
-  /// The error for a resource that the system refused.
   package static func resourceExhausted(_ what: String) -> ArenaError {
     ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .resourceExhausted)
   }

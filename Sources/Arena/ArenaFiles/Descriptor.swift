@@ -3,13 +3,12 @@ import Foundation
 
 /// Creates descriptors that no child process inherits, even if another thread starts the process at the same time.
 package enum Descriptor {
-  /// Opens a file; −1 with `errno` on failure.
+  /// −1 with `errno` on failure.
   package static func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags | O_CLOEXEC, 0o644) }
 
-  /// Creates a pipe; `nil` with `errno` on failure.
+  /// `nil` with `errno` on failure.
   static func pipe() -> (read: Int32, write: Int32)? { pair { alina_pipe($0) } }
 
-  /// Creates two connected sockets; `nil` with `errno` on failure.
   static func socketPair() -> (Int32, Int32)? {
     pair { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, $0) }
   }
@@ -23,12 +22,12 @@ package enum Descriptor {
   }
 }
 
-/// A file that this run has locked; other runs cannot lock it until `close`.
+/// A file that no other run can lock until `close`.
 package final class LockedFile {
   /// The descriptor; −1 after closing.
   package private(set) var descriptor: Int32
 
-  /// Takes over a descriptor of `path`; throws if another run has locked the file.
+  /// Throws if another run has locked the file.
   package init(_ descriptor: Int32, _ path: String) throws(ArenaError) {
     self.descriptor = descriptor
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ArenaError("\(path) is being written by another run") }
@@ -36,7 +35,6 @@ package final class LockedFile {
 
   deinit { close() }
 
-  /// Unlocks and closes the file.
   package func close() {
     guard descriptor >= 0 else { return }
     // Unlock before closing: a child that another thread has just forked has the descriptor until exec and would keep the lock.

@@ -1,27 +1,26 @@
 import CProcess
 import Foundation
 
-/// The ends of a pipe to which the handler of `SIGCHLD` writes, so that `poll` notices the end of a child.
+/// The handler of `SIGCHLD` writes to this pipe, so that `poll` notices the end of a child.
 nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 
-/// The process between arena and engine (`alina-arena guard -C FOLDER -- COMMAND…`). If the arena is killed, the guard kills the engine
-/// and all its descendants before it ends.
+/// The process between arena and engine (`alina-arena guard -C FOLDER -- COMMAND…`). If the arena is killed, the guard kills the engine and
+/// all its descendants.
 ///
-/// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): the engine's processes become its children even if they leave
-/// the session and the process group and their parent ends. The guard ends when it has no children left.
+/// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`), even if they have left the session and the process group.
 package enum EngineGuard {
-  /// Milliseconds that the guard waits for the end of the killed processes; then it ends in any case. A process that takes longer hangs in
-  /// a call of the kernel, and dies when it leaves this call.
+  /// Milliseconds that the guard waits for the killed processes. A process that takes longer hangs in a call of the kernel, and dies when
+  /// it leaves this call.
   package static let quitTimeout = 3000.0
 
-  /// The beginning of the guard's report that the system refused resources. The arena recognises such a report by these words.
+  /// By these words the arena recognises a report that the system refused resources.
   package static let resourceExhausted = "could not be started for now"
 
-  /// Runs the COMMAND in the arguments `-C FOLDER -- COMMAND…` in FOLDER, with the guard's standard input and output. Reports the
-  /// command's end to the arena on descriptor 3; kills all descendants when the command has ended or the arena has closed descriptor 3.
+  /// Reports the end of the command to the arena on descriptor 3. Kills all descendants when the command has ended or the arena has closed
+  /// descriptor 3.
   package static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
-    // Ignore signals that end the arena, since the guard must outlive the engine: `pkill alina-arena` signals the arena and the guard.
+    // The guard must outlive the engine, but `pkill alina-arena` signals the guard too.
     for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(systemReason)")
@@ -57,18 +56,18 @@ package enum EngineGuard {
       report("\(isLack ? resourceExhausted : "cannot be started"): \(String(cString: strerror(code)))")
       exit(127)
     }
-    // Close the guard's copies of the pipes: the arena notices that the engine has closed a pipe only if no copy is open.
+    // The arena notices that the engine has closed a pipe only if no copy of the pipe's end is open.
     close(0)
     close(1)
-    // The arena sends the guard only one kind of message: the number of a processor for the engine, as digits and a newline. Without
-    // digits the engine may use the same processors as the arena.
+    // The arena sends the number of a processor for the engine, as digits and a newline. Without digits the engine may use the same
+    // processors as the arena.
     var (byte, core) = (UInt8(0), nil as Int?)
     var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
       guard poll(&items, 2, -1) > 0 else { continue }
       if items[0].revents != 0 {
         _ = read(childrenEnds[0], &byte, 1)
-        // `waitpid(-1, …)` also collects the status of adopted orphans. Report the end of the engine only.
+        // `waitpid(-1, …)` also collects adopted orphans; report only the end of the engine.
         var (status, ended) = (Int32(0), pid_t(1))
         while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
         if ended == engine {
@@ -99,7 +98,7 @@ package enum EngineGuard {
     _ = write(3, bytes, bytes.count)
   }
 
-  /// Kills all descendants repeatedly until the guard has no children or `quitTimeout` is over; then exits.
+  /// Kills all descendants until the guard has no children or `quitTimeout` is over; then exits.
   private static func killAll() -> Never {
     let deadline = monotonicMilliseconds() + quitTimeout
     while monotonicMilliseconds() < deadline {
@@ -117,7 +116,7 @@ package enum EngineGuard {
     _exit(1)
   }
 
-  /// Stops (SIGSTOP) all descendants of a process, so that they cannot start other processes before they are killed.
+  /// Stops all descendants (SIGSTOP), so that they cannot start other processes before they are killed.
   private static func stop(childrenOf parent: pid_t, _ found: inout [pid_t]) {
     for child in children(of: parent) where !found.contains(child) {
       kill(child, SIGSTOP)
@@ -126,7 +125,7 @@ package enum EngineGuard {
     }
   }
 
-  /// The children of a process: from the kernel's list, or by searching all processes if the kernel keeps no such list.
+  /// From the kernel's list, or by searching all processes if the kernel keeps no such list.
   private static func children(of parent: pid_t) -> [pid_t] {
     var result: [pid_t] = []
     var isListed = false
@@ -137,7 +136,7 @@ package enum EngineGuard {
     }
     if isListed { return result }
     return numbers(in: "/proc").filter { pid in
-      // The file has the form `PID (NAME) STATE PARENT …`. NAME may contain brackets: the last closing bracket of the file ends NAME.
+      // The file has the form `PID (NAME) STATE PARENT …`; NAME may contain brackets.
       guard let text = contents("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
       return text[end...].split(separator: " ").dropFirst(2).first == "\(parent)"
     }
@@ -147,13 +146,13 @@ package enum EngineGuard {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { pid_t($0) }
   }
 
-  /// Reads a small file of /proc; `nil` if it does not exist any more.
+  /// `nil` if the file of /proc does not exist any more.
   private static func contents(_ path: String) -> String? {
     let descriptor = Descriptor.open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    // Read until the end of the file: the kernel returns long lists in pieces, and Foundation would stop after the first short piece.
+    // The kernel returns long lists in pieces, and Foundation would stop after the first short piece.
     while true {
       let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
         let count = read(descriptor, space.baseAddress, 4096)

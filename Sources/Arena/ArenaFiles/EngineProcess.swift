@@ -1,19 +1,14 @@
 import Foundation
 
-/// Milliseconds of a monotonic clock.
 package func monotonicMilliseconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
 }
 
-/// An engine's process, connected by pipes. A guard process (`EngineGuard`) starts the engine. Stopping the engine also stops all
-/// its descendants.
-///
-/// The guard leads its own session and process group. When the socket between arena and guard closes, even because the arena was
-/// killed, the guard kills all processes that the engine has started.
+/// An engine's process, started by a guard process (`EngineGuard`). When the socket between arena and guard closes, even because the arena
+/// was killed, the guard kills all processes that the engine has started.
 package final class EngineProcess {
-  /// How an engine is started.
   package struct Launch: Sendable {
     /// The program and its arguments.
     package var command: [String]
@@ -22,9 +17,9 @@ package final class EngineProcess {
     package var folder: String?
     /// The file to which the engine's standard error is appended; `nil` discards it.
     package var log: String?
-    /// Environment variables in addition to the inherited ones.
+    /// In addition to the inherited variables.
     package var environment: [String: String] = [:]
-    /// The log of all lines to and from engines, in which the number `player` stands for this engine.
+    /// In this log the number `player` stands for the engine.
     package var trace: EngineTrace?
     package var player = 0
 
@@ -33,7 +28,6 @@ package final class EngineProcess {
     }
   }
 
-  /// The result of reading a line.
   package enum Reading {
     case line(String)
     /// The deadline has passed, or the run is stopped.
@@ -44,7 +38,7 @@ package final class EngineProcess {
     case overlong, garbage
   }
 
-  /// The maximum number of bytes of a line from an engine.
+  /// The most bytes of a line from an engine.
   package static let lineLimit = 4096
 
   private let stopSignal: StopSignal
@@ -57,7 +51,7 @@ package final class EngineProcess {
   /// Bytes read and not yet consumed are in `head`..<`tail`.
   private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 2 * EngineProcess.lineLimit)
   private var (head, tail) = (0, 0)
-  /// The number of bytes read since the last `resetCount`.
+  /// Since the last `resetCount`.
   package private(set) var bytesRead = 0
   private var isOpen = true
   private let tick = ReadTick()
@@ -65,7 +59,7 @@ package final class EngineProcess {
   /// Starts the guard, which starts the engine: `guardExecutable guard -C FOLDER -- command…`.
   package init(_ launch: Launch, _ stop: StopSignal) throws(ArenaError) {
     (stopSignal, trace, player) = (stop, launch.trace, launch.player)
-    // Ignore SIGPIPE: a write to an engine that has closed its input then returns an error and does not end the arena.
+    // Ignore SIGPIPE: a write to an engine that has closed its input then returns an error.
     signal(SIGPIPE, SIG_IGN)
     let (first, second) = (Descriptor.pipe(), Descriptor.pipe())
     guard let toEngine = first, let fromEngine = second, let sockets = Descriptor.socketPair() else {
@@ -116,7 +110,7 @@ package final class EngineProcess {
       if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
         throw ArenaError.resourceExhausted("processes for an engine: \(reason)")
       }
-      // `posix_spawn` does not say whether the log or `guardExecutable` caused the error. If the program may be run, it was the log.
+      // `posix_spawn` does not say which file caused the error. If the program may be run, it was the log.
       let log = launch.log.flatMap { access(launch.guardExecutable, X_OK) == 0 ? $0 : nil }
       throw ArenaError("\(log ?? launch.guardExecutable): \(reason)")
     }
@@ -132,8 +126,8 @@ package final class EngineProcess {
   /// Milliseconds for an engine to end by itself after `quit`.
   private static let quitGracePeriod = 300.0
 
-  /// Stops the engine and its descendants. Waits for the end of the guard, at most half a second longer than `EngineGuard.quitTimeout`.
-  /// With `quitting`, first sends `quit` and gives the engine `quitGracePeriod` to end by itself.
+  /// With `quitting`, first sends `quit` and gives the engine `quitGracePeriod` to end by itself. Waits for the end of the guard, at most
+  /// half a second longer than `EngineGuard.quitTimeout`.
   package func stop(quitting: Bool = false) {
     guard isOpen else { return }
     let grace = monotonicMilliseconds() + EngineProcess.quitGracePeriod
@@ -143,7 +137,7 @@ package final class EngineProcess {
     close(input)
     close(output)
     shutdown(guardSocket, Int32(SHUT_WR))
-    // Read and discard the guard's reports until the guard ends, which closes the socket.
+    // Discard the guard's reports until the guard ends, which closes the socket.
     let deadline = monotonicMilliseconds() + EngineGuard.quitTimeout + 500
     var isGone = false
     while !isGone, wait(guardSocket, Int16(POLLIN), deadline) {
@@ -160,10 +154,9 @@ package final class EngineProcess {
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// Sends lines; `false` if the engine does not accept them in time or has ended.
+  /// `false` if the engine does not accept the lines in time or has ended.
   package func write(_ text: String, deadline: Double) -> Bool { write(Array(text.utf8), deadline: deadline) }
 
-  /// Sends the bytes of lines; `false` if the engine does not accept them in time or has ended.
   package func write(_ bytes: [UInt8], deadline: Double) -> Bool {
     trace?.note(player, ">", String(decoding: bytes, as: UTF8.self))
     var sent = 0
@@ -180,7 +173,7 @@ package final class EngineProcess {
     return true
   }
 
-  /// The next line without its line end. A line that the engine has already written is read even after the deadline.
+  /// Without its line end. A line that the engine has already written is read even after the deadline.
   package func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
@@ -188,7 +181,7 @@ package final class EngineProcess {
         let line = UnsafeBufferPointer(start: buffer + head, count: end - head - (isShorter ? 1 : 0))
         head = end + 1
         if line.count > EngineProcess.lineLimit { return .overlong }
-        // Invalid UTF-8 is replaced: some engines write names and remarks in older encodings; moves are ASCII.
+        // Some engines write names and remarks in older encodings, so invalid UTF-8 is replaced; moves are ASCII.
         let text = String(decoding: line, as: UTF8.self)
         trace?.note(player, "<", text)
         return line.contains { $0 < 0x20 && $0 != 0x09 } ? .garbage : .line(text)
@@ -198,15 +191,14 @@ package final class EngineProcess {
     }
   }
 
-  /// Whether a complete line is in the buffer.
   package var hasLine: Bool { lineEnd != nil }
 
-  /// The index of the newline that ends the line at `head`; `nil` if the line is not complete.
+  /// The newline that ends the line at `head`; `nil` if the line is not complete.
   private var lineEnd: Int? {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
-  /// Waits for bytes and stores them. Returns `nil` if bytes came, else the reason why none came: `.late` or `.closed`.
+  /// `nil` if bytes came, else `.late` or `.closed`.
   private func fill(_ deadline: Double) -> Reading? {
     memmove(buffer, buffer + head, tail - head)
     (head, tail) = (0, tail - head)
@@ -222,14 +214,13 @@ package final class EngineProcess {
     }
   }
 
-  /// Binds the engine's main thread to processor `core`; `nil` lets all its threads run on all processors of the arena's main thread.
+  /// `nil` lets all threads of the engine run on all processors of the arena's main thread.
   package func pin(toCore core: Int?) {
     let bytes = Array("\(core.map(String.init) ?? "")\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
-  /// Reads the lines that the engine sent before it was asked for a move, and drops them. Returns the first line that is a move
-  /// (`bestmove`), or `nil`.
+  /// Drops the lines that the engine sent before it was asked for a move. Returns the first of them that is a move (`bestmove`).
   package func unaskedMove() -> String? {
     var count: Int32 = 0
     if ioctl(output, UInt(FIONREAD), &count) == 0, count > 0 { _ = fill(.infinity) }
@@ -239,11 +230,9 @@ package final class EngineProcess {
     return nil
   }
 
-  /// Resets `bytesRead`.
   package func resetCount() { bytesRead = 0 }
 
-  /// The guard's report of how the engine ended. If no report comes within half a second, for example because the engine still runs,
-  /// returns `deed`, the caller's own description.
+  /// Returns `deed` if no report of the guard comes within half a second, for example because the engine still runs.
   package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500
@@ -256,8 +245,8 @@ package final class EngineProcess {
     return deed
   }
 
-  /// Waits until a descriptor is ready. `false` if the deadline passes first or, while `isOpen`, the run is stopped. `stop()` clears
-  /// `isOpen` before it waits for the guard, so that this wait does not end early in a stopped run.
+  /// `false` if the deadline passes first or the run is stopped. `stop()` clears `isOpen`, so that its own wait does not end early in a
+  /// stopped run.
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

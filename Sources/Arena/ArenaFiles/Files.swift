@@ -1,15 +1,12 @@
 import Foundation
 import Processes
 
-/// The system's message for the last `errno`.
 package var systemReason: String { String(cString: strerror(errno)) }
 
-/// Renames a complete file to its final name.
 package func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
   guard rename(part, path) == 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
 }
 
-/// Opens a file for reading; refuses folders.
 package func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   var status = stat()
   guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
@@ -19,7 +16,7 @@ package func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   return handle
 }
 
-/// Reads a whole file; throws if the file is longer than `limit` bytes.
+/// Throws if the file is longer than `limit` bytes.
 package func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
   let handle = try openFile(path)
   defer { try? handle.close() }
@@ -31,7 +28,7 @@ package func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] 
   return Array(data)
 }
 
-/// Writes a file atomically: if the write fails, the file keeps its old content.
+/// If the write fails, the file keeps its old content.
 package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(ArenaError) {
   do throws(AtomicFile.Refusal) { try AtomicFile.write(Array(bytes), to: path) } catch {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.number)
@@ -39,7 +36,7 @@ package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(Ar
   }
 }
 
-/// Writes all bytes; returns the system's message on failure.
+/// Returns the system's message on failure.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
   var sent = 0
   while sent < bytes.count {
@@ -49,24 +46,22 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> 
   return nil
 }
 
-/// The system's message for an error of Foundation.
 package func reason(of error: any Error) -> String {
   let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
   return cause.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
 }
 
-/// Writes text to standard output; throws on failure.
 package func writeOut(_ text: String) throws(ArenaError) {
   if let reason = Array(text.utf8).withUnsafeBytes({ writeAll($0, to: 1) }) {
     throw ArenaError("the standard output cannot be written: \(reason)", kind: .resourceExhausted)
   }
 }
 
-/// Writes text to standard error; ignores failures.
+/// Ignores failures.
 package func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
 
-/// Throws if an output path is also the path of another file of the run, is not a regular file, exists already (unless `force`), or lies in
-/// a folder that is not writable. A path that is `nil` is skipped.
+/// Throws if a path cannot become an output file of the run, for example because another option names the same file. Existing files need
+/// `force`.
 package func checkPlaces(
   _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
 ) throws(ArenaError) {
@@ -96,9 +91,7 @@ private func checkPlace(_ path: String, option: String, force: Bool) throws(Aren
   }
 }
 
-/// Reads a file line by line.
 package final class LineReader {
-  /// The name of the file.
   package let path: String
   /// The number of the line read last, from 1.
   package private(set) var line = 0
@@ -110,7 +103,7 @@ package final class LineReader {
   private var (head, tail) = (0, 0)
   private var last = 0..<0
 
-  /// Opens a file; `-` is standard input.
+  /// `-` is standard input.
   package init(_ path: String) throws(ArenaError) {
     self.path = path
     handle = try path == "-" ? .standardInput : openFile(path)
@@ -127,15 +120,14 @@ package final class LineReader {
   /// The bytes read after the last complete line.
   package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
-  /// The last line read with its line end; valid until the next line is read.
+  /// Valid until the next line is read.
   package var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
-  /// The bytes of the buffer at the places `range`, valid until the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: buffer[range])
   }
 
-  /// The next complete line without its line end, valid until the next call; `nil` at the end of the file.
+  /// Without its line end, and valid until the next call; `nil` at the end of the file.
   package func next() throws(ArenaError) -> UnsafeRawBufferPointer? {
     var searched = head
     while true {
@@ -153,7 +145,7 @@ package final class LineReader {
     }
   }
 
-  /// Reads more bytes; `false` at the end.
+  /// `false` at the end of the file.
   private func fill() throws(ArenaError) -> Bool {
     do {
       guard let data = try handle.read(upToCount: 1 << 20), !data.isEmpty else { return false }
@@ -172,7 +164,7 @@ package final class LineReader {
     } catch { throw ArenaError("\(path), line \(line + 1) cannot be read: \(reason(of: error))") }
   }
 
-  /// Whether the file begins with a text. Must be called before a line is read.
+  /// Must be called before a line is read.
   package func begins(with text: String) throws(ArenaError) -> Bool {
     if tail == 0 { _ = try fill() }
     return buffer[head..<tail].starts(with: text.utf8)

@@ -1,22 +1,20 @@
 import Foundation
 import Synchronization
 
-/// Every 20 ms, interrupts a thread that is waiting in read(2).
-///
-/// The thread then notices a deadline or Ctrl-C. A `poll` before each read would do so too, but makes games of instantly answering
-/// engines a tenth slower. A tick just before the read has no effect; the next tick then interrupts the read.
+/// Every 20 ms, interrupts a thread that waits in read(2), so that the thread notices a deadline or Ctrl-C. A `poll` before each read would
+/// do so too, but makes games of instantly answering engines a tenth slower.
 final class ReadTick: Sendable {
-  /// Milliseconds between two ticks.
+  /// In milliseconds.
   static let period = 20.0
 
-  /// The thread that waits in `read`, if any. `SIGURG` is sent under this lock, so that it never reaches a thread that has ended.
+  /// `SIGURG` is sent under this lock, so that the signal never reaches a thread that has ended.
   private let waiting = Mutex<pthread_t?>(nil)
-  /// The thread for which `read` last unblocked `SIGURG`, the signal of the ticks: `read` need not unblock it for this thread again.
+  /// The last thread for which `read` unblocked `SIGURG`, the signal of the ticks.
   private let prepared = Atomic<pthread_t>(0)
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Registers this object, and starts the thread that ticks for all registered objects, unless that thread already runs.
+  /// One thread ticks for all registered objects.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self
@@ -33,10 +31,10 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// Unregisters this object: no tick interrupts its `read` after this call.
+  /// No tick interrupts this object's `read` after the call.
   func end() { ReadTick.all.withLock { $0.ticks[ObjectIdentifier(self)] = nil } }
 
-  /// Interrupts the threads that wait in `read` of a registered object; `false` if no object is registered any more.
+  /// `false` if no object is registered any more.
   private static func tick() -> Bool {
     all.withLock { all in
       for tick in all.ticks.values {
@@ -47,8 +45,7 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// read(2) of a blocking descriptor. Returns the number of bytes, 0 at the end, or -1 with `errno`; `EINTR` means that a tick has
-  /// interrupted the read.
+  /// Returns the number of bytes, 0 at the end, or -1 with `errno`. `EINTR` means that a tick has interrupted the read.
   func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
     let thread = pthread_self()
     if prepared.load(ordering: .relaxed) != thread {

@@ -8,7 +8,6 @@ import TicTacToe
 
 /// The output of the commands `exact`, `perft`, `solve`, `analyse` and `menace`.
 package enum AnswerText {
-  /// The exact result between two players as text.
   package static func exact(_ match: ExactMatch, _ a: String, _ b: String) -> String {
     func chance(_ fraction: Fraction) -> String { "\(fraction) = \(String(format: "%.9f", fraction.double))" }
     var out = ""
@@ -31,7 +30,6 @@ package enum AnswerText {
     return ", Elo \(Elo.signed(Elo.of(score: value)))"
   }
 
-  /// The exact result between two players as one line of JSON.
   package static func exactJSON(_ match: ExactMatch, _ a: String, _ b: String, _ variant: Variant) -> String {
     func chance(_ fraction: Fraction) -> JSON {
       .object(["exact": .string("\(fraction)"), "value": .double(fraction.double)])
@@ -50,7 +48,7 @@ package enum AnswerText {
       ])
   }
 
-  /// By ply, the number of move sequences (nodes) and of games that end at this ply, as text.
+  /// By ply, the number of move sequences (nodes) and of games that end at this ply.
   package static func perft(_ perft: Perft, seconds: Double) -> String {
     var out = "ply        nodes    X wins    O wins     draws\n"
     for ply in perft.nodes.indices {
@@ -62,7 +60,6 @@ package enum AnswerText {
       + String(format: "%.2f ms\n", seconds * 1000)
   }
 
-  /// By ply, the number of move sequences (nodes) and of games that end at this ply, as one line of JSON.
   package static func perftJSON(_ perft: Perft, seconds: Double) -> String {
     func list(_ values: [Int]) -> JSON { .array(values.map { .int($0) }) }
     return JSON.object([
@@ -72,7 +69,6 @@ package enum AnswerText {
     ]).text
   }
 
-  /// The value of a position, the plies to the end, the best moves, and a board with the value and the plies to the end of each move.
   package static func solve(_ position: Position, by solver: Solver) -> String {
     var out = "position  \(position.notation)\n"
     guard position.outcome == nil else {
@@ -114,8 +110,7 @@ package enum AnswerText {
     return out + "     a   b   c\n"
   }
 
-  /// Every reachable position on a line of its own: the value for the side to move, the plies to the end, the moves that keep the
-  /// value, and of these moves the quickest wins, longest losses or longest draws.
+  /// The column `keep` has the moves that keep the value, `best` the quickest wins, longest losses or longest draws of them.
   package static func table(by solver: Solver) -> String {
     var out = "position\tvalue\tdistance\tkeep\tbest\n"
     for position in Solver.positions {
@@ -127,7 +122,7 @@ package enum AnswerText {
     return out
   }
 
-  /// The numbers of move sequences of a variant by length, from 1.
+  /// The numbers of move sequences by length, from 1.
   package static func perft(_ nodes: [Int], _ variant: Variant, asJSON: Bool) -> String {
     guard !asJSON else {
       let object: JSON = ["rules": .string(variant.rawValue), "nodes": .array(nodes.map { .int($0) })]
@@ -136,7 +131,6 @@ package enum AnswerText {
     return nodes.enumerated().map { "\($0.offset + 1) \($0.element)\n" }.joined()
   }
 
-  /// A solved position as one line of JSON.
   package static func solveJSON(_ position: Position, _ variant: Variant, by solver: Solver) -> String {
     let evaluation = solver.evaluation(of: position)
     func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
@@ -157,14 +151,14 @@ package enum AnswerText {
       ])
   }
 
-  /// A line of JSON. Its first member is the name of the game, unless the game is Classic.
+  /// The first member is the name of the game, unless the game is Classic.
   static func line(_ variant: Variant, _ members: JSONObject) -> String {
     var object: JSONObject = variant.isImplied ? [:] : ["rules": .string(variant.rawValue)]
     object.fields += members.fields
     return JSON.object(object).text + "\n"
   }
 
-  /// A game of a solved variant as text, with the value after each move and remarks, such as "only move".
+  /// For games of solved variants.
   package static func analysis(_ record: Record) -> String {
     let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
     let decided = analysis.entries.firstIndex { $0.move.isDecisive }
@@ -197,7 +191,6 @@ package enum AnswerText {
     return out + String(format: "accuracy: X %.1f %%, O %.1f %%\n", accuracy[0], accuracy[1])
   }
 
-  /// An analysed game of a solved variant as one line of JSON.
   package static func analysisJSON(_ record: Record) -> String {
     let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
     let moves = analysis.entries.map { entry -> JSON in
@@ -224,7 +217,6 @@ package enum AnswerText {
       ])
   }
 
-  /// The matchboxes as text, by side and ply: each as a board with the number of beads of each move.
   package static func boxes(_ menace: Menace) -> String {
     let labels = MenaceBoxes.shared.boxes
     var out = "\(labels.count) boxes, \(menace.gamesLearned) games learned\n"

@@ -6,8 +6,7 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The chances of two players of Infinite, with each of them as X. The chances are exact, except that draws by a third repetition are not
-  /// counted: whether a position repeats depends on the whole game.
+  /// The chances are exact, except that draws by a third repetition are not counted: whether a position repeats depends on the whole game.
   package static func exact(_ a: InfiniteOpponent, _ b: InfiniteOpponent, asJSON: Bool) -> String {
     let seatings = [(a, b), (b, a)].map { (x: $0.0.name, o: $0.1.name, odds: Odds.ofInfinite(x: $0.0, o: $0.1)) }
     let (first, second) = (seatings[0].odds, seatings[1].odds)
@@ -31,13 +30,12 @@ extension AnswerText {
       + "a third repetition, which draws a game, is not counted: its chance depends on the whole game\n"
   }
 
-  /// The value of a position of Infinite and the plies to the end, also after each move. For the start also how many of all boards are won,
-  /// lost and drawn for the side to move.
+  /// For the start also says how many of all boards are won, lost and drawn for the side to move.
   package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
     let table = InfiniteTable.shared
     let evaluation = table.evaluation(of: state)
     let moves = Infinite.outcome(of: state) == nil ? table.moveEvaluations(in: state) : []
-    // Convert the value after a move, which is for the opponent, to the value for the mover; the end is one ply farther away.
+    // Negate the value after a move, which is for the opponent; the end is one ply farther away.
     let seen = moves.map { ($0.cell, Evaluation(value: $0.after.value.negated, distance: $0.after.distance + 1)) }
     let census = state == Infinite.start ? table.census : nil
     guard !asJSON else {
@@ -75,8 +73,7 @@ extension AnswerText {
       + "to move, \(census.finished) finished; the longest win takes \(census.longestDistance) plies\n"
   }
 
-  /// Every reachable board of Infinite on a line of its own: the value for the side to move, the plies to the end (0 for a draw), and
-  /// the quickest wins, longest losses or drawing moves.
+  /// The column `distance` has the plies to the end, 0 for a draw; `best` the quickest wins, longest losses or drawing moves.
   package static func infiniteTable() -> String {
     let table = InfiniteTable.shared
     var out = "board\tvalue\tdistance\tbest\n"

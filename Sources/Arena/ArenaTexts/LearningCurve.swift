@@ -1,6 +1,5 @@
 import Arena
 
-/// Draws a learning curve as an SVG picture of 720 × 400 pixels.
 package struct LearningCurve {
   private let points: [MenaceTraining.Point]
 

@@ -3,7 +3,6 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Reports of runs as text and JSON.
 package enum RunText {
   package static func text(_ report: RunReport) -> String {
     let configuration = report.configuration
@@ -102,7 +101,6 @@ package enum RunText {
     return out
   }
 
-  /// A report as one line of JSON.
   package static func json(_ report: RunReport) -> String {
     let configuration = report.configuration
     func tally(_ tally: Tally) -> JSON {
@@ -174,8 +172,6 @@ package enum RunText {
     ]).text
   }
 
-  /// An Elo difference as JSON: a number. If only a bound of the difference is known, `{"atLeast": 200.1}` or `{"atMost": -200.1}`; if the
-  /// difference is unknown, `null`.
   private static func bound(_ elo: Elo) -> JSON {
     switch elo {
     case .exactly(let value): .double(value)

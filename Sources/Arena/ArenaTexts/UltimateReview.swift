@@ -7,7 +7,7 @@ import Records
 import TicTacToe
 
 extension AnswerText {
-  /// A game of Ultimate move by move with a search's estimates: the expected score of the mover, 0–100 %.
+  /// Estimates each move by a search: the expected score of the mover, 0–100 %.
   package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) throws(ArenaError) -> String {
     let value = try UltimateValueFile.load()
     let review = UltimateReview(record.game, value: value, simulations: simulations)
@@ -57,26 +57,25 @@ extension AnswerText {
   }
 }
 
-/// A game of Ultimate with a search's estimates of the moves; late in the game with proved values, where a proof succeeds.
+/// A search's estimates of the moves of a game; late in the game with proved values, where a proof succeeds.
 struct UltimateReview {
   struct Entry {
     let mover: Player
     let cell: Cell
-    /// `best`: the move that the search prefers, perhaps the played one. `before`: the mover's expected score (0–1) after the played or the
-    /// preferred move, whichever is better.
+    /// `best`: the move that the search prefers. `before`: the mover's expected score (0–1) after the better of the preferred and the
+    /// played move.
     let best: Cell
     var before = 0.0
-    /// The expected score of the mover after the played move, 0–1.
+    /// The mover's expected score (0–1) after the played move.
     var after = 0.0
-    /// Whether the value after the move is proved.
+    /// Whether `after` is proved.
     var isProven = false
     let boardWon: Square?
 
-    /// The expected score that the mover lost by the played move.
     var loss: Double { before - after }
   }
 
-  /// A move that loses at least this much of the expected score (0–1) is marked; smaller losses are within the search's error.
+  /// A move that loses at least this much expected score (0–1) is marked; smaller losses are within the search's error.
   static let threshold = 0.1
 
   private(set) var entries: [Entry] = []
@@ -84,8 +83,8 @@ struct UltimateReview {
   private let solver = UltimateSolver(entries: 1 << 18)
   private var generator = SplitMix64(seed: 1)
 
-  /// Searches the best move before each move. Evaluates the best and the played move by searches of the positions after them, because
-  /// a search overestimates the move that it prefers.
+  /// Evaluates the preferred and the played move by searches of the positions after them, because a search overestimates the move that it
+  /// prefers.
   init(_ game: Game, value: UltimateValue?, simulations: Int) {
     guard case .ultimate(var state) = game.startState else { preconditionFailure("a game of \(game.variant)") }
     self.simulations = simulations
@@ -112,8 +111,7 @@ struct UltimateReview {
   mutating func score(
     of player: Player, _ state: Ultimate.State, _ search: UltimateSearch
   ) -> (score: Double, isProven: Bool) {
-    // First let the solver try a proof, with 5 nodes for each of the search's `simulations`. Of 120 late positions the search alone
-    // misjudges 6, proof and search together 3. Positions before ply 24 are rarely proved.
+    // Of 120 late positions the search alone misjudges 6, proof and search together 3. Positions before ply 24 are rarely proved.
     if state.plies >= 24 || Ultimate.outcome(of: state) != nil,
       let value = solver.value(of: state, limit: 5 * simulations)
     {
@@ -126,7 +124,7 @@ struct UltimateReview {
     return ((1 + (state.turn == player ? score : -score)) / 2, move.proof != .none)
   }
 
-  /// The index of the move with the greatest loss, if this loss is at least `threshold`.
+  /// `nil` if no loss is at least `threshold`.
   var worst: Int? {
     entries.indices.filter { entries[$0].loss >= UltimateReview.threshold }.max { entries[$0].loss < entries[$1].loss }
   }

@@ -4,13 +4,12 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The proved values of a position of Ultimate and of its moves. Searches at most `limit` positions in all; values that are then
-  /// not proved are given as unknown.
+  /// The proved values of a position of Ultimate and of its moves. Searches at most `limit` positions in all.
   package static func solve(_ state: Ultimate.State, nodes limit: Int, asJSON: Bool) -> String {
     let solver = UltimateSolver(entries: max(1 << 12, min(2 * limit, 1 << 23)))
     let value = solver.value(of: state, limit: limit)
     let isOver = Ultimate.outcome(of: state) != nil
-    // Solve the position first; its moves share the rest of `limit`.
+    // The moves share the rest of `limit`.
     let moves = Ultimate.moves(state).map { cell in
       var after = state
       _ = after.mark(cell)

@@ -6,7 +6,7 @@ import TicTacToe
 package struct GameBlock<R: Rules>: Sendable {
   /// The cells of the board, row by row.
   package let cells: [Cell]
-  /// The place in `cells` of each cell, by the cell's own index.
+  /// By a cell's own index, its place in `cells`.
   package let places: [UInt8]
 
   package init() {
@@ -17,7 +17,6 @@ package struct GameBlock<R: Rules>: Sendable {
     (self.cells, self.places) = (cells, places)
   }
 
-  /// The number of bytes.
   package var size: Int { 3 * cells.count + 3 }
 
   /// Writes `size` bytes.
@@ -37,7 +36,6 @@ package struct GameBlock<R: Rules>: Sendable {
     bytes[3 * count + 2] = last.map { places[$0.index] } ?? 255
   }
 
-  /// The byte of a result.
   package static func code(of outcome: Outcome?) -> UInt8 {
     switch outcome {
     case nil: 0

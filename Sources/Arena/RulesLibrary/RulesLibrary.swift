@@ -6,11 +6,9 @@ import TicTacToe
 
 /// A game with the earlier states, which `undo` restores.
 private class SharedGame {
-  /// Marks a cell. Returns the result of the game as in a `GameBlock`, or −1 if the cell may not be marked.
   func play(_ place: Int32) -> Int32 { -1 }
   func undo() -> Bool { false }
   func copy() -> SharedGame { self }
-  /// Writes the number of each legal cell as a byte, and returns how many there are.
   func writeLegal(to bytes: UnsafeMutablePointer<UInt8>) -> Int32 { 0 }
   func writeBlock(to bytes: UnsafeMutablePointer<UInt8>) {}
   var result: Int32 { 0 }
@@ -66,7 +64,7 @@ private func game(_ handle: UnsafeRawPointer) -> SharedGame {
   Unmanaged<SharedGame>.fromOpaque(handle).takeUnretainedValue()
 }
 
-/// Writes a text with a zero at its end; returns its length without the zero, or −1 if `capacity` is too small.
+/// Ends the text with a zero. Returns the length without the zero, or −1 if `capacity` is too small.
 private func write(_ text: String, to bytes: UnsafeMutablePointer<CChar>, _ capacity: Int32) -> Int32 {
   let count = text.utf8.count
   guard count < capacity else { return -1 }

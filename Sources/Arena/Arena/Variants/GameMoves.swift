@@ -1,16 +1,15 @@
 import Base
 import TicTacToe
 
-/// A position and moves of both sides from there: a game, or the opening of a pair of games.
+/// A position and moves of both sides from there: a game, or an opening.
 package struct GameMoves: Sendable, Hashable {
-  /// The position before the moves; `nil` for the usual initial position of the game.
+  /// `nil` for the usual initial position of the game.
   package var start: VariantState?
   package var cells: [Cell] = []
 
-  /// The usual initial position and no moves.
   package static let none = GameMoves()
 
-  /// The moves as a line of a file of openings: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
+  /// As a line of a file of openings: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
   func text(_ variant: Variant) -> String {
     if start == nil, cells.isEmpty { return "startpos" }
     let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
@@ -26,13 +25,10 @@ package struct GameMoves: Sendable, Hashable {
 }
 
 extension GameMoves {
-  /// Makes an opening from a game of an opening book.
   init(_ game: Game) { self.init(start: game.isFromStart ? nil : game.startState, cells: game.cells) }
 
-  /// Parses an opening: moves alone, or `fen POSITION moves …`, in which `fen` and `moves …` are optional. The game must not be over.
-  ///
-  /// In Classic the position may have cutechess-cli's notation, the fields of an EPD line (extended position description) are ignored, and
-  /// moves may follow without the word `moves`.
+  /// Parses an opening such as `b2 a1` or `fen POSITION moves b2 a1`; the game must not be over. In Classic the position may be
+  /// cutechess-cli's, or an EPD line (extended position description), whose other fields are ignored.
   init(_ line: String, _ variant: Variant) throws(ArenaError) {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     var game = Game(from: VariantState(startOf: variant))
@@ -54,7 +50,6 @@ extension GameMoves {
     self.init(game)
   }
 
-  /// Makes an opening of random moves from the start.
   init<R: Rules>(_ rules: R.Type, plies: Int, using generator: inout SplitMix64) {
     var state = R.start
     for _ in 0..<plies {
@@ -66,7 +61,7 @@ extension GameMoves {
 }
 
 extension VariantState {
-  /// Reads the words of a position in Alina's notation or, in Classic, in cutechess-cli's.
+  /// In Alina's notation or, in Classic, in cutechess-cli's.
   init(_ words: some Collection<String>, _ variant: Variant) throws(NotationError) {
     if variant.isPacked, let position = UCINotation.position(words) {
       self = .classic(position)
@@ -77,7 +72,6 @@ extension VariantState {
 }
 
 extension Game {
-  /// Plays moves by the names of their cells.
   mutating func play(_ names: [String]) throws(ArenaError) {
     for name in names {
       guard let cell = variant.cell(named: name) else {
@@ -92,7 +86,7 @@ extension Game {
 }
 
 extension ArenaRules {
-  /// The fault of a recorded game; `nil` if it begins with the opening, its moves are legal and its result follows from the rules.
+  /// `nil` if the game begins with the opening, its moves are legal and its result follows from the rules.
   static func fault(in moves: GameMoves, _ game: PackedGame, opening: GameMoves, _ adjudication: Adjudication)
     -> String?
   {

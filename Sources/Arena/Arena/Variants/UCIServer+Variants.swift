@@ -3,12 +3,11 @@ import Opponents
 import TicTacToe
 
 extension UCIServer {
-  /// The variants that the player plays.
   var variants: [Variant] {
     Variant.allCases.filter { spec.plays($0) }
   }
 
-  /// Handles `position`; an invalid line leaves the position unchanged.
+  /// An invalid line leaves the position unchanged.
   mutating func setVariantPosition(_ words: [String], _ variant: Variant) -> [String] {
     do throws(ArenaError) {
       let movesAt = words.firstIndex(of: "moves") ?? words.endIndex
@@ -27,7 +26,7 @@ extension UCIServer {
     } catch { return ["info string \(error)"] }
   }
 
-  /// Handles `go` for variants other than Classic.
+  /// For variants other than Classic.
   mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
     guard R.outcome(of: state) == nil else { return .reply(["bestmove (none)"]) }
     let choose: BoardPlayer<R>.Choice
@@ -42,13 +41,13 @@ extension UCIServer {
       }
       choose = found
     } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
-    // If the budget counts simulations, begin with an empty tree, so that position and seed determine the move.
+    // With a budget of simulations, begin with an empty tree, so that position and seed determine the move.
     if !spec.isTimed { tree?.forget() }
     tree?.simulationLimit = UCIServer.nodes(words)
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
       let cell = choose(state, nil, &generator, isStopped)
       let name = R.variant.name(of: cell)
-      // `nil` if the player chose the move without a search: then write no `info` line.
+      // `nil` if the player chose the move without a search.
       let move = tree?.rootMoves.first { $0.cell == cell }
       let info = move.map { ["info depth 1 score \(UCIServer.score($0.score)) pv \(name)"] } ?? []
       let reply = tree?.expectedReply(to: cell).map { " ponder \(R.variant.name(of: $0))" } ?? ""

@@ -1,8 +1,8 @@
 import TicTacToe
 
 extension Drama {
-  /// The points of a game of Ultimate. A won board counts 3, 4 more if the opponent needed only this board for a line of three boards,
-  /// and 2 more if the winner then needs one more board for such a line. A move after which the opponent may play in any board counts 1.
+  /// A won board counts 3, 4 more if the opponent needed only this board for a line of three boards, and 2 more if the winner then needs
+  /// one more board for a line. A move after which the opponent may play in any board counts 1.
   static func ultimatePoints(of moves: GameMoves) -> Int {
     var state = moves.state(Ultimate.self)
     var sum = 0
