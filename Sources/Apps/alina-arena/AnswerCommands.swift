@@ -72,7 +72,7 @@ struct PerftCommand: ParsableCommand {
     }
   }
 
-  /// Counting all move sequences of this length takes some seconds.
+  /// The most plies whose move sequences can be counted within some seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
     case .classic, .misere: 9

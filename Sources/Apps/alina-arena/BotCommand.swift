@@ -31,7 +31,7 @@ struct BotCommand: ParsableCommand {
   @Flag(help: "Use TLS even on this machine.") var tls = false
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
-  /// In milliseconds. The program gives up if no session has connected by then.
+  /// The program gives up if no session has connected within this number of milliseconds.
   private static let timeout: Int64 = 20_000
 
   func run() throws {
@@ -100,7 +100,7 @@ private final class BotSession {
   private var model: BotModel
   /// Called only on the queue `thinking`.
   private let player: StandalonePlayer
-  /// One queue per session, so that a session does not wait while another one computes a move.
+  /// One queue per session, so that a session does not wait while another session computes a move.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private let wake: DispatchSemaphore

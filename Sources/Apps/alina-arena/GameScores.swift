@@ -31,7 +31,7 @@ struct ScoreOptions: ParsableArguments {
   }
 }
 
-/// Not part of `Arena`, because that module imports neither the composer nor the synthesizer.
+/// Not part of `Arena`, which imports neither the composer nor the synthesizer.
 struct GameScores {
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
 

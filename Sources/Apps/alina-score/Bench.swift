@@ -71,7 +71,7 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// Lets FluidSynth render the notes and the pedal of `events`. Only its time is measured, so the sound is dropped.
+  /// Lets FluidSynth render the notes and the pedal of `events`. Only the time is measured, so the sound is dropped.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }

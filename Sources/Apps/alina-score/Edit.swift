@@ -93,7 +93,8 @@ struct Edit: ParsableCommand {
       case turn(Int)
     }
 
-    /// The modes to restore. Static, because a signal handler calls `tcsetattr` (allowed by POSIX.1-2017, 2.4.3) and cannot capture `self`.
+    /// The terminal's modes to restore. Static, because a signal handler calls `tcsetattr` (POSIX.1-2017, 2.4.3, allows this) and cannot
+    /// capture `self`.
     private nonisolated(unsafe) static var before = termios()
     private let isTerminal: Bool
     private var isOver = false

@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// For commands that must clean up (remove unfinished files, silence a MIDI port) before SIGINT, SIGTERM or SIGHUP ends them.
+/// Lets commands clean up (remove unfinished files, silence a MIDI port) before SIGINT, SIGTERM or SIGHUP ends them.
 enum EndSignal {
   private static let received = Atomic<Int32>(0)
 
-  /// A second signal of the same kind ends the program. A signal that `nohup` ignores stays ignored.
+  /// A second signal of the same kind ends the program. A signal that is already ignored, as SIGHUP under `nohup`, stays ignored.
   static func watch() {
     // Initialise the atomic here: a signal handler must not wait for the lazy initialisation of a global.
     received.store(0, ordering: .relaxed)

@@ -29,8 +29,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules of `--score-rules`, else those of the record. If the record's are not installed, prints a line and returns the rules of the
-  /// same name, or else the standard rules.
+  /// The rules of `--score-rules`, else those of the record. If the rules of the record are not installed, prints a line and returns the
+  /// installed rules of the same name, or else the standard rules.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path

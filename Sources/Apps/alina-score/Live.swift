@@ -106,7 +106,7 @@ struct Live: ParsableCommand {
     var all: [ScoreEvent] = []
     func post(_ events: [ScoreEvent]) {
       if keepsEvents { all += events }
-      // Rendering takes events from the synthesizer's full queue.
+      // Rendering a block makes room in the synthesizer's full queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }
@@ -119,7 +119,8 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // Compose a line only shortly before its time: the synthesizer's queue has room for the notes of some minutes, not of a whole file.
+      // Compose the music of an input line only shortly before its time: the synthesizer's queue has room for the notes of some minutes,
+      // not of a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead

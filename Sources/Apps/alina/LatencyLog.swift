@@ -16,7 +16,7 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Records the time. It counts as the time of the input for all moves until the next call.
+  /// Records the time. This time counts as the time of the input for all moves until the next call.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
   func firstFrame() { firstFrameAt = MonotonicClock.nanoseconds }

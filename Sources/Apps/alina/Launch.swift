@@ -106,7 +106,8 @@ struct Launch {
     } catch {
       throw Failure(description: error.description, status: 1)
     }
-    // SDL turns SIGTERM into a quit event, so a closed terminal (SIGHUP) also saves games. A SIGHUP that `nohup` ignores stays ignored.
+    // Handle SIGHUP (the terminal was closed) as SIGTERM, which SDL turns into a quit event, so that games are saved. Under `nohup`, SIGHUP
+    // stays ignored.
     let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
     if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
 
@@ -119,7 +120,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // If `isGated`, SDL writes the sound to a file. The computer then chooses its moves on this thread, so that every run is the same.
+    // If `isGated`, SDL writes the sound to a file, and the computer chooses its moves on this thread, so that every run is the same.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)

@@ -9,14 +9,14 @@ final class LocalServer {
   let page: String?
   private var process: pid_t = 0
 
-  /// In seconds. A server usually listens within one second.
+  /// Seconds until the start counts as failed. A server usually listens within one second.
   private static let timeout = 10
 
   /// Blocks until the server listens or has failed.
   init(folder: String) {
     let host = LocalServer.ownAddress ?? "127.0.0.1"
     let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
-    // `setpriv --pdeathsig TERM` makes the kernel send SIGTERM to the server when this process ends, even if it is killed.
+    // `setpriv --pdeathsig TERM` makes the kernel send SIGTERM to the server when this process ends, even by SIGKILL.
     let arguments =
       [
         "/usr/bin/setpriv", "--pdeathsig", "TERM", "\(Installation.folder)/alina-server", "serve", "--listen",

@@ -112,7 +112,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// `nil` if an option has turned sound off: the window then shows nothing about it.
+  /// `nil` if an option has turned sound off, because the window then shows no state of the sound.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

@@ -38,7 +38,7 @@ final class SpeechDispatcher: Sendable {
 
   private struct Queue {
     var lines: [String] = []
-    /// The text to speak next. A newer text replaces it, as speech-dispatcher would interrupt the older text.
+    /// The text to speak next; a newer text replaces it.
     var next: (text: String, language: String)?
     var isSpeaking = false
   }

@@ -93,7 +93,7 @@ struct Referee {
     return Verdict(outcome: .win(winner), reason: "X has \(boards.x) boards, O \(boards.o)")
   }
 
-  /// A move without an evaluation fits no rule.
+  /// A move without an evaluation fits neither `draw` nor `resign`.
   mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {
     let score = report?.score
     if let draw = rules.draw {

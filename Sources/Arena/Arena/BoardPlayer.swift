@@ -50,7 +50,7 @@ final class Learner: @unchecked Sendable {
 }
 
 struct MoveReport: Sendable, Hashable {
-  /// As in PGN comments: `+0.31/8` is 0.31 pawns ahead, found at depth 8; `+M1/8` wins with this move, `+M2/8` with the next one.
+  /// As in PGN comments: `+0.31/8` is 0.31 pawns ahead, found at depth 8; `+M1/8` wins with this move, `+M2/8` one move later.
   var evaluation: String?
   var milliseconds: Int
 
@@ -66,7 +66,7 @@ struct MoveReport: Sendable, Hashable {
 struct GameNotes: Sendable, Hashable {
   /// Why the game ended by forfeit or by the referee's decision; `nil` for other endings.
   var reason: String?
-  /// One report for each move, `nil` for moves of other players; empty in games without an engine.
+  /// One report for each move, `nil` unless an engine made the move; empty in games without an engine.
   var reports: [MoveReport?] = []
 }
 

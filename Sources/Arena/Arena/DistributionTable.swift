@@ -54,7 +54,7 @@ package final class DistributionTable: Sendable {
     (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
-  /// `key` is the `ternaryKey` of a board that is not over, `last` the cell of the last move, or 9 for none.
+  /// Draws a move in a state that is not over. `key` is the `ternaryKey` of the board, `last` the cell of the last move, or 9 for none.
   @inline(__always)
   package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]

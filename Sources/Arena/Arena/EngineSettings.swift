@@ -8,7 +8,7 @@ package struct EngineSettings: Sendable, Hashable {
     package var value: String
   }
 
-  /// If `nil`, tables and records have the name that the engine gives itself.
+  /// If `nil`, tables and records show the name that the engine gives itself.
   package var name: String?
   /// The engine's working directory.
   package var folder: String?
@@ -91,7 +91,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Leaves out `log`. A `folder` such as `/home/me/bot` becomes `…/bot`.
+  /// Adds the settings to a header, without `log`. A `folder` such as `/home/me/bot` becomes `…/bot`.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -125,7 +125,8 @@ package struct TimeLimit: Sendable, Hashable {
   package var clock = 0
   /// Milliseconds added after each move.
   package var increment = 0
-  /// MOVES in cutechess-cli's `MOVES/TIME`, the moves of a side that the clock's time is for; 0 for the whole game. Only checked.
+  /// MOVES in cutechess-cli's `MOVES/TIME`: after this number of moves a side would get its time again; 0 for never. Used only by
+  /// `validate`.
   private var period = 0
   /// The most positions searched for each move (`go nodes`); 0 for no limit.
   package var nodes = 0
@@ -134,7 +135,7 @@ package struct TimeLimit: Sendable, Hashable {
 
   package init() {}
 
-  /// In milliseconds, with `left` milliseconds on the clock.
+  /// The longest time that a move may take, in milliseconds; `left` is the time on the clock.
   func timeout(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
   /// The milliseconds that Alina's own players spend on a move. The last 200 ms of the clock are reserved for delays of the machine and of

@@ -14,8 +14,8 @@ package struct ExactMatch: Sendable {
 
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
-      // At each ply, `counts` has the chance that a game ends there, times the product of the denominators of all earlier plies. Times
-      // `rest[ply]`, the product of the denominators from `ply` on, every chance is a whole number of parts of `rest[0]`.
+      // `counts` has the chances times the product of the denominators of all earlier plies. Multiplying by `rest[ply]`, the product of the
+      // remaining denominators, gives all chances the same denominator `rest[0]`.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
       var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Successive games of a stage, with their results and lines. The games of a stage can be played in any order.
 final class GameBatch: @unchecked Sendable {
-  /// A file's hash is made from the hashes of such batches, so the file format depends on this number.
+  /// The number of games in a full batch. A file's hash is made from the hashes of full batches, so the file format depends on this number.
   static let size = 16_384
 
   struct Summary {
@@ -44,7 +44,7 @@ final class GameBatch: @unchecked Sendable {
   /// The number of parts not played yet. A part is the batch's games of some pairings; one thread plays it.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
-  /// By a game's index; empty in Classic.
+  /// The moves by a game's index; empty in Classic.
   private(set) var variantMoves: [Int: GameMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>

@@ -296,7 +296,7 @@ final class GameFileWriter {
   /// Empty buffers, kept for reuse because the system takes time to provide new memory pages.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// In milliseconds after a write, during which further lines wait in memory until there are 64 KiB of them.
+  /// Milliseconds after a write for which further lines wait in memory, unless there are 64 KiB of them.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {

@@ -2,10 +2,10 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Plays the games of a stage on several threads and delivers the batches in order. A thread that finishes a batch also delivers it, so
-/// that no thread has to be woken for the delivery.
+/// Plays the games of a stage on several threads and delivers the batches in order. The thread that finishes a batch also delivers all
+/// batches that are due, so that no thread has to be woken for the delivery.
 final class GamePool: @unchecked Sendable {
-  /// The games of some pairings, batch by batch. One thread plays all these games of a batch.
+  /// The games of some pairings, batch by batch. In a batch, one thread plays all games of these pairings.
   private struct Sequence {
     var pairings: [Int]
     /// Whether a player learns, so that the games are played one after the other.
@@ -175,7 +175,8 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Returns the thread's last sequence, because its players are ready, unless it must wait or is 16 batches ahead of another sequence.
+  /// Returns the thread's last sequence, because its players are ready, unless that sequence must wait or is 16 batches ahead of another
+  /// one.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)

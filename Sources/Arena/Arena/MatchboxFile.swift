@@ -8,7 +8,7 @@ import TicTacToe
 package enum MatchboxFile {
   /// In bytes: ten times the size of a full set of matchboxes.
   package static let limit = 1 << 20
-  /// Saved matchboxes may have learnt from so many games; no run adds as many.
+  /// The most games from which saved matchboxes may have learnt; no run adds so many.
   private static let gameLimit = 1_000_000_000_000
 
   package static func text(of menace: Menace) -> String {

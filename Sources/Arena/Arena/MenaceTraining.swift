@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// At intervals, computes the exact results of `menace` against random and perfect play, from which it does not learn.
+/// At intervals, computes the exact results of `menace` against random and perfect play; `menace` does not learn from this.
 package struct MenaceTraining: Sendable {
   package struct Point: Sendable, Hashable {
     package let games: Int

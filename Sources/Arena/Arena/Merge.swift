@@ -6,7 +6,7 @@ package enum Merge {
   /// - Parameters:
   ///   - target: If `nil`, only counts the games; then shards may be missing or unfinished.
   ///   - sprt: A test over all games of a match, whose shards were played without a test.
-  ///   - folders: Besides the current folder, the places of the players' files of matchboxes.
+  ///   - folders: Where to look for the players' files of matchboxes, besides the current folder.
   package static func write(
     _ paths: [String], to target: String?, sprt: SPRT? = nil, folders: [String] = []
   ) throws(ArenaError) -> RunReport {

@@ -29,14 +29,14 @@ package enum PGNExport {
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {
       guard let report else { continue }
-      // In the form of cutechess-cli: score/depth and seconds.
+      // The comment on a move has the form of cutechess-cli: score/depth and seconds.
       let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
       try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
     return record
   }
 
-  /// Writes the file atomically. Returns `false` without writing if `stop` is set.
+  /// Writes the games of a file as PGN, atomically. Returns `false` without writing if `stop` is set.
   @discardableResult
   package static func write(
     _ path: String, to target: String, stop: StopSignal = StopSignal()

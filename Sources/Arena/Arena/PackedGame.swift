@@ -6,7 +6,7 @@ package struct PackedGame: Sendable, Hashable {
   /// and 1 at bit 63. In all variants, the result at bit 40 and the ending at bit 42.
   package private(set) var bits: UInt64
 
-  /// 0 stands for a game that was not played.
+  /// Makes a game from its bits; 0 stands for a game that was not played.
   @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
@@ -44,7 +44,7 @@ package struct PackedGame: Sendable, Hashable {
   /// The number of moves, in any variant.
   var plies: Int { bits & PackedGame.variantFlag == 0 ? count : Int(bits & 0xFF) }
 
-  /// 0 X won, 1 O won, 2 drawn.
+  /// The result: 0 X won, 1 O won, 2 drawn.
   @inline(__always)
   var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
   /// The number of moves in `bits`; 0 in variants other than Classic.

@@ -76,7 +76,7 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // Before `folders`, look for a program in `PATH`, and for another file at its own path, unless the header has `…/` in place of its
+      // Before `folders`, look for a program in `PATH`, and for any other file at its own path, unless the header has `…/` in place of its
       // folder.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }

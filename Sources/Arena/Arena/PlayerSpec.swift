@@ -2,7 +2,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// Such as `mcts:800`, from the command line or from the header of a file of games.
+/// The specification of a player, such as `mcts:800`, from the command line or from the header of a file of games.
 package enum PlayerSpec: Sendable, Hashable {
   /// A memoryless player with a name, such as `random`.
   case simple(SimpleOpponent)
@@ -85,7 +85,7 @@ package enum PlayerSpec: Sendable, Hashable {
     return words
   }
 
-  /// `init` reads this text again.
+  /// The form that `init` reads.
   package var text: String {
     switch self {
     case .simple(let player): player.rawValue

@@ -19,7 +19,8 @@ struct PlayerEntry<R: Rules> {
 
 /// Players of different kinds need different memory: a table, a learner, a tree or an engine.
 enum PlayerKind {
-  /// The chances of the player's moves depend only on the state and the last move. `nil` if the game's state is not a `Position`.
+  /// The chances of the player's moves depend only on the state and the last move. The player is `nil` if the game's state is not a
+  /// `Position`.
   case memoryless((any MemorylessOpponent)?)
   /// The function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
@@ -211,7 +212,8 @@ extension PlayerSpec {
     if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
   }
 
-  /// `nil` also if the game's state is not a `Position`. With `freezing`, a learning player counts as memoryless and no longer learns.
+  /// `nil` unless the player is memoryless and the game's state is a `Position`. With `freezing`, a learning player counts as memoryless
+  /// and no longer learns.
   package func memoryless(
     in variant: Variant, freezing: Bool = false
   ) throws(ArenaError) -> (any MemorylessOpponent)? {

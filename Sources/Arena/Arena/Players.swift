@@ -3,7 +3,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// Tables are shared by all threads, learners belong to a pairing, and engines are lent to one thread at a time.
+/// The players of a run. Tables are shared by all threads, learners belong to a pairing, and engines are lent to one thread at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
   /// Set when the user interrupts the run, or when the SPRT decides.
@@ -13,7 +13,7 @@ final class Players: @unchecked Sendable {
   private let tables: [DistributionTable?]
   /// `nil` if no player needs the value function.
   fileprivate let ultimateValue: UltimateValue?
-  /// Each pairing plays with a copy of its learning players as they are at the start of the run; `nil` for other players.
+  /// For each entrant, the learning player at the start of the run, of which each pairing uses a copy; `nil` for other players.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
@@ -57,7 +57,7 @@ final class Players: @unchecked Sendable {
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// Returns the same object at each call, because a learner learns from game to game of the pairing. `nil` if the player does not learn.
+  /// Returns the same object for all games of a pairing, because a learner learns from game to game. `nil` if the player does not learn.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]

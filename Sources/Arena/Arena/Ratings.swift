@@ -64,8 +64,8 @@ package struct Rating: Sendable, Hashable {
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }
-    // The curvature is singular, because ratings that all rise equally explain the results as well. Adding 1/n to each element before the
-    // inversion, and subtracting it afterwards, gives the pseudoinverse.
+    // The curvature is singular, because ratings that all rise equally explain the results as well. Adding `share` to each element before
+    // the inversion, and subtracting it afterwards, gives the pseudoinverse.
     let share = 1 / Double(count)
     guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
       return .init(repeating: .infinity, count: count)

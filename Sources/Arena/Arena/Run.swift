@@ -45,8 +45,8 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // Compare without the folders of the players' files: a file with the right name and hash is the right one, in whichever folder it is
-    // now.
+    // Compare without the folders of the players' files: a file with the right name and hash is the file that the header names, wherever it
+    // is.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec

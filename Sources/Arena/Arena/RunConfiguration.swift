@@ -165,7 +165,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// One line of JSON, without the line end.
   package var headerLine: String {
-    // The checksum shows whether the header was edited.
+    // Add a checksum, which shows whether the header was edited.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text

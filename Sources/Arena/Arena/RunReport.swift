@@ -206,7 +206,7 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Without the hash.
+  /// The footer without its hash.
   var footer: JSONObject {
     var members: JSONObject = [
       "end": .bool(true), "games": .int(report.games), "xWins": .int(report.bySeat.wins),

@@ -165,8 +165,8 @@ package struct Schedule: Sendable {
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     // If the search in order of rank reaches its limit, try other orders of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // A next round exists if each player has still to meet at least half of the players (Dirac 1952), as with at most half as many rounds
-    // as players. In a longer tournament, play `round` only if the rounds after it can be found, else a round of `reserve`.
+    // A next round exists if each player has still to meet at least half of the players (Dirac 1952), which is always so with at most half
+    // as many rounds as players. In a longer tournament, play `round` only if the rounds after it can be found, else a round of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest

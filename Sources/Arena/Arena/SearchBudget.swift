@@ -41,7 +41,7 @@ package enum SearchBudget: Sendable, Hashable {
 
   var simulations: Int { if case .simulations(let count) = self { count } else { .max } }
 
-  /// In `monotonicMilliseconds()`; infinite if the budget counts simulations.
+  /// On the clock of `monotonicMilliseconds()`; infinite if the budget counts simulations.
   func deadline() -> Double {
     if case .milliseconds(let time) = self { monotonicMilliseconds() + Double(time) } else { .infinity }
   }

@@ -54,7 +54,7 @@ package final class StandalonePlayer: @unchecked Sendable {
 
   package func beginGame() { try? seat.client?.beginGame() }
 
-  /// `clocks`: the remaining milliseconds of both sides. `nil` if an engine crashed, made an illegal move or was late: it then loses the
+  /// `clocks`: the remaining milliseconds of both sides. `nil` if an engine crashed, made an illegal move or was late, and so loses the
   /// game.
   package func move(in state: VariantState, after cells: [Cell], clocks: (own: Int, other: Int)? = nil) -> Cell? {
     if let clocks { seat.client?.setClock(clocks.own) }

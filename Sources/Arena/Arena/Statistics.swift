@@ -239,8 +239,8 @@ extension SPRT {
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
-  /// Compares the likeliest distribution of scores with the difference `elo1` with the likeliest one with `elo0`. Source: M. Van den Bergh,
-  /// "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
+  /// The log-likelihood ratio of the likeliest distribution of scores whose difference is `elo1` against the likeliest one whose difference
+  /// is `elo0`. Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
   package func llr(counts: [Int]) -> Double {
     guard counts.contains(where: { $0 > 0 }) else { return 0 }
     let weights = counts.map { $0 > 0 ? Double($0) : SPRT.prior }

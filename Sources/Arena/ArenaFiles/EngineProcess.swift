@@ -81,7 +81,7 @@ package final class EngineProcess {
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
-    // 0x80 is POSIX_SPAWN_SETSID: in a session of their own engines do not get Ctrl-C from the arena's terminal.
+    // 0x80 is POSIX_SPAWN_SETSID: in a session of their own, engines do not get Ctrl-C from the arena's terminal.
     posix_spawnattr_setflags(&attributes, Int16(0x80 | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var signals = sigset_t()
     sigfillset(&signals)
@@ -110,7 +110,7 @@ package final class EngineProcess {
       if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
         throw ArenaError.resourceExhausted("processes for an engine: \(reason)")
       }
-      // `posix_spawn` does not say which file caused the error. If the program may be run, it was the log.
+      // `posix_spawn` does not say which file caused the error. If the program may be run, the log caused it.
       let log = launch.log.flatMap { access(launch.guardExecutable, X_OK) == 0 ? $0 : nil }
       throw ArenaError("\(log ?? launch.guardExecutable): \(reason)")
     }
@@ -173,7 +173,7 @@ package final class EngineProcess {
     return true
   }
 
-  /// Without its line end. A line that the engine has already written is read even after the deadline.
+  /// The next line without its line end. A line that the engine has already written is read even after the deadline.
   package func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Stops a run; may be set in a signal handler. Threads waiting for an engine check the flag every `ReadTick.period`.
+/// A flag that stops a run; may be set in a signal handler. Threads waiting for an engine check the flag every `ReadTick.period`.
 package final class StopSignal: Sendable {
   private let flag = Atomic<Bool>(false)
   private let parent: StopSignal?
 
-  /// Counts as set also if `parent` is set.
+  /// The signal counts as set also if `parent` is set.
   package init(under parent: StopSignal? = nil) { self.parent = parent }
 
   package var isSet: Bool { flag.load(ordering: .relaxed) || parent?.isSet == true }

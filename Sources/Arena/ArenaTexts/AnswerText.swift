@@ -110,7 +110,7 @@ package enum AnswerText {
     return out + "     a   b   c\n"
   }
 
-  /// The column `keep` has the moves that keep the value, `best` the quickest wins, longest losses or longest draws of them.
+  /// The column `keep` has the moves that keep the value, `best` those of them that win soonest, lose latest or draw latest.
   package static func table(by solver: Solver) -> String {
     var out = "position\tvalue\tdistance\tkeep\tbest\n"
     for position in Solver.positions {

@@ -6,7 +6,7 @@ import TicTacToe
 package struct GameBlock<R: Rules>: Sendable {
   /// The cells of the board, row by row.
   package let cells: [Cell]
-  /// By a cell's own index, its place in `cells`.
+  /// For each cell by its own index, the place in `cells`.
   package let places: [UInt8]
 
   package init() {

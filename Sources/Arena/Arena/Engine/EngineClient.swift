@@ -80,9 +80,9 @@ final class EngineClient: @unchecked Sendable {
   private var refusal: String?
   /// A fault before the engine's first move in this game; `move` reports the fault.
   private var pendingLoss: EngineLoss?
-  /// The deadline for `readyok`, in `monotonicMilliseconds()`; `nil` if no `readyok` is awaited.
+  /// The deadline for `readyok` on the clock of `monotonicMilliseconds()`; `nil` if no `readyok` is awaited.
   private var readyDeadline: Double?
-  /// In milliseconds.
+  /// The engine's remaining milliseconds in this game.
   private(set) var clock = 0.0
   /// The number of moves in `request`.
   private var movesTold = 0
@@ -296,7 +296,8 @@ final class EngineClient: @unchecked Sendable {
     movesTold = cells.count
   }
 
-  /// In PGN's form. `nil` without a score, or for a variation other than the best (`multipv` 2 or more).
+  /// The score and the depth of an `info` line in PGN's form. `nil` without a score, or for a variation other than the best (`multipv` 2 or
+  /// more).
   static func evaluation(in line: [Substring]) -> String? {
     // Ignore the words after `string` (free text) and those after `pv` (moves).
     let words = Array(line.prefix { $0 != "string" && $0 != "pv" })
@@ -330,7 +331,7 @@ final class EngineClient: @unchecked Sendable {
 
   func endGame() {
     pendingLoss = nil
-    // In a game without a move by this engine `readyok` is still to come. Kill an engine that does not send it.
+    // If this engine was not asked for a move, its `readyok` is still to come. Kill an engine that does not send it.
     if let deadline = readyDeadline, let process, waitUntilReady(process, deadline) != nil { stop(quitting: false) }
     readyDeadline = nil
   }

@@ -18,13 +18,14 @@ package enum UCINotation: Sendable, Hashable {
     return "\(board)[\(hand)] \(position.turn == .x ? "w" : "b") - - 0 \(position.ply / 2 + 1)"
   }
 
-  /// In either notation: `b2`, `P@b2` or `p@b2`.
+  /// Reads a move in either notation: `b2`, `P@b2` or `p@b2`.
   package static func square(_ text: some StringProtocol) -> Square? {
     let isDrop = text.utf8.starts(with: "P@".utf8) || text.utf8.starts(with: "p@".utf8)
     return isDrop ? Square(name: text.dropFirst(2)) : Square(name: text)
   }
 
-  /// In either notation. Ignores the pawns in hand (`[PPPPPpppp]`) and the words after the side to move, which only cutechess-cli writes.
+  /// Reads a position in either notation. Ignores the pawns in hand (`[PPPPPpppp]`) and the words after the side to move, which only
+  /// cutechess-cli writes.
   package static func position(_ words: some Collection<String>) -> Position? {
     guard var board = words.first, words.count <= 6 else { return nil }
     var side = words.dropFirst().first

@@ -53,7 +53,7 @@ package struct UCIServer {
     }
 
     package let stop = StopSignal()
-    /// Set by `ponderhit`: the time of a pondering search starts.
+    /// Set by `ponderhit`, at which the time of a pondering search starts.
     package let hit = StopSignal()
     let manner: Manner
     fileprivate let ended = DispatchSemaphore(value: 0)
@@ -250,7 +250,7 @@ package struct UCIServer {
     return Double(time)
   }
 
-  /// Clamped to 0–10⁹; `nil` if missing or invalid.
+  /// The number after a word of `go`, clamped to 0–10⁹; `nil` if missing or invalid.
   private static func limit(_ name: String, _ words: [String]) -> Double? {
     let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
     return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
@@ -261,7 +261,7 @@ package struct UCIServer {
   /// Converts a score from −1 (a loss) to 1 (a win) to hundredths of a pawn: 1 becomes `cp 100`.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
-  /// The next search continues the random sequence of this search.
+  /// The next search continues the random sequence of `search`.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
   /// Only a player that uses the solver's table may report the exact value of the position.

@@ -9,7 +9,7 @@ package struct GameMoves: Sendable, Hashable {
 
   package static let none = GameMoves()
 
-  /// As a line of a file of openings: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
+  /// The moves as a line of a file of openings: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
   func text(_ variant: Variant) -> String {
     if start == nil, cells.isEmpty { return "startpos" }
     let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
@@ -61,7 +61,7 @@ extension GameMoves {
 }
 
 extension VariantState {
-  /// In Alina's notation or, in Classic, in cutechess-cli's.
+  /// Reads the words of a position in Alina's notation or, in Classic, in cutechess-cli's.
   init(_ words: some Collection<String>, _ variant: Variant) throws(NotationError) {
     if variant.isPacked, let position = UCINotation.position(words) {
       self = .classic(position)

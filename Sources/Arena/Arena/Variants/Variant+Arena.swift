@@ -2,7 +2,7 @@ import Base
 import TicTacToe
 
 extension Variant {
-  /// In plies, of any variant.
+  /// The most plies of a game of any variant.
   static let longestGame = allCases.map { $0.plyLimit }.max() ?? 0
 
   /// Whether `PackedGame` contains the moves of a game; otherwise `GameMoves` has them.
