@@ -98,7 +98,7 @@ private final class BotSession {
   private(set) var hasBeenOnline = false
   private(set) var problem: String?
   private var model: BotModel
-  /// Called only on the queue `thinking`.
+  /// Used only on the queue `thinking`.
   private let player: StandalonePlayer
   /// One queue per session, so that a session does not wait while another session computes a move.
   private let thinking = DispatchQueue(label: "alina-arena.bot")

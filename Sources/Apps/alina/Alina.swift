@@ -155,7 +155,7 @@ struct Alina: ParsableCommand {
   func run() throws { try Launch(options: self).run() }
 }
 
-/// Wrong arguments exit with status 2, an unusable display, MIDI port or output file with 1.
+/// Exits with status 2 for wrong arguments, with 1 for an unusable display, MIDI port or output file.
 @main
 enum Main {
   static func main() {

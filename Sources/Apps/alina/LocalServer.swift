@@ -71,7 +71,7 @@ final class LocalServer {
 
   deinit { stop() }
 
-  /// The source address that the system would choose for a datagram. No datagram is sent.
+  /// This computer's address on its network: the source address that the system would choose for a datagram. No datagram is sent.
   private static var ownAddress: String? {
     let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return nil }

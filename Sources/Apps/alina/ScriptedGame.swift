@@ -54,7 +54,7 @@ final class ScriptedGame: PlatformGame {
     let screen = app.screen
     let say = { (line: String, isSpoken: Bool) in
       if prints {
-        // Not `print`: it buffers the line, and `fflush(nil)` waits for every stream, of which libspeechd can keep one locked.
+        // `print` would buffer the line, and `fflush(nil)` would wait for every stream, even for one that libspeechd keeps locked.
         let bytes = Array("\(line)\n".utf8)
         _ = write(STDOUT_FILENO, bytes, bytes.count)
       }

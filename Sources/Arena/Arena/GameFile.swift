@@ -316,7 +316,7 @@ final class GameFileWriter {
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
-  /// Continues after the last complete line that `reader` has read; cuts off an incomplete line at the end of the file.
+  /// Prepares to append after the last complete line that `reader` has read; cuts off an incomplete line at the end of the file.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {

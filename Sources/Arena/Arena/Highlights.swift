@@ -71,7 +71,7 @@ package struct Highlight: Sendable {
   /// The points of the game by `Drama`.
   package let drama: Int
   package let record: Record
-  /// Empty until the game's music is written.
+  /// The paths of the files with the game's music; empty until these files are written.
   package var files: [String] = []
 
   package static let names = Highlights.Choice.allCases.map(\.rawValue)

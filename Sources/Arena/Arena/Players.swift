@@ -103,7 +103,7 @@ final class Players: @unchecked Sendable {
     /// Lazy, because the tree takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// Of Ultimate: at 0 and 1 the trees of the first and second player without the value function, at 2 and 3 those with it.
+    /// The trees of Ultimate: at 0 and 1 those of the first and second player without the value function, at 2 and 3 those with it.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {

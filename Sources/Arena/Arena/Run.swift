@@ -310,7 +310,6 @@ struct Replay {
     throw reader.lines.refusal("the game differs from the one of these players and this seed")
   }
 
-  /// `nil` if a player has no table of moves.
   private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
     let (configuration, game) = (players.configuration, stage.game(index))
     guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }

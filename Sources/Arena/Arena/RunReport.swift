@@ -33,7 +33,7 @@ package struct RunReport: Sendable {
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
   /// By player, the moves over the time limit but within the margin; `most` is the greatest excess in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
-  /// By rank, in formats with more than two players. `buchholz` is the sum of the points of a player's opponents.
+  /// Players by rank, in formats with more than two. `buchholz` is the sum of the points of a player's opponents.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
   /// By player, in round robin, gauntlet and Swiss, whose results make all players comparable.
   package internal(set) var ratings: [Rating] = []

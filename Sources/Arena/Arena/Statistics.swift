@@ -94,7 +94,7 @@ package struct Estimate: Sendable, Hashable {
   /// The mean score, 0–1; ½ without observations.
   package var score: Double { moments().mean }
 
-  /// A one-sided 95 % bound if a side never scored.
+  /// The Elo difference of the mean score; a one-sided 95 % bound if a side never scored.
   package var elo: Elo {
     guard number > 0 else { return .unknown }
     if score <= 0 { return .atMost(Elo.of(score: bound(1.644_853_627))) }

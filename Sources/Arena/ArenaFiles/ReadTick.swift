@@ -14,7 +14,7 @@ final class ReadTick: Sendable {
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// One thread ticks for all registered objects.
+  /// Registers this object; one thread ticks for all registered objects.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self

@@ -21,7 +21,7 @@ package struct BatchServer {
   }
 
   package static let gameLimit = 1_000_000
-  /// In bytes. The longest position, one of Ultimate, has about 100 bytes.
+  /// The most bytes of the first line. The longest position in this line, one of Ultimate, has about 100 bytes.
   private static let lineLimit = 256
 
   private let variant: Variant

@@ -55,7 +55,7 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// In milliseconds: the time for the handshake, and before each game for `readyok`.
+  /// Milliseconds for the handshake, and before each game for `readyok`.
   static let handshakeTimeout = 5000.0
   /// Milliseconds without an answer to `uci`, after which the arena also sends `ugi`, the greeting of the Universal Game Interface.
   static let silence = 1000.0
@@ -161,7 +161,7 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Holds also after restarts. `nil` lets the engine use all processors of the arena's main thread.
+  /// The engine stays on processor `core` also after restarts. `nil` lets the engine use all processors of the arena's main thread.
   func pin(toCore core: Int?) {
     guard core != self.core else { return }
     self.core = core
@@ -184,7 +184,7 @@ final class EngineClient: @unchecked Sendable {
     return "floods before 'readyok'"
   }
 
-  /// In milliseconds, as counted by a match server. Has no effect if the engine plays without a clock.
+  /// `left` is in milliseconds, as a match server counts them. Has no effect if the engine plays without a clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
   /// If the engine does not start or has ended, the game's first call of `move` fails with the reason. Throws if the system lacks resources

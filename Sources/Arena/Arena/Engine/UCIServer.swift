@@ -238,7 +238,7 @@ package struct UCIServer {
     return .search(Search(generator, milliseconds: time(words, turn), manner, work))
   }
 
-  /// In milliseconds. Infinite if neither the words of `go` nor the player's budget limit the time.
+  /// The milliseconds for a search; infinite if neither the words of `go` nor the player's budget limit the time.
   private func time(_ words: [String], _ turn: Player) -> Double {
     // Reserve a tenth of the time, at most 20 ms, for transmission.
     if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
