@@ -121,8 +121,8 @@ final class Players: @unchecked Sendable {
 
     init(_ players: Players) { self.players = players }
 
-    /// After `trial` games, moves quick engines and this thread to one processor: they take turns, and wake each other faster on one
-    /// processor.
+    /// After `trial` games, moves quick engines and this thread to one processor: they take turns and wake each other, which costs less on
+    /// one processor.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
