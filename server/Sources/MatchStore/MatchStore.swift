@@ -1,27 +1,21 @@
 import MatchProtocol
 
-/// Durable storage of accounts, sessions, tickets and match logs; one contract for SQLite and PostgreSQL.
+/// Durable storage of accounts, sessions, tickets and match logs, in SQLite or PostgreSQL. The tests check both by `StoreConformance`.
 ///
-/// A node changes the store with units, each of which gets a verdict, and with those questions that also write
-/// (`StoreQuestion.changes`); every question gets an answer. All calls block. `apply` is called by one thread at a time, every other
-/// function by any number of threads. `StoreConformance` in the tests checks each store against these rules.
+/// All calls block. Only one thread at a time may call `apply`; any number of threads may call the other functions.
 package protocol MatchStore: AnyObject, Sendable {
-  /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut. A store that has
-  /// lost its file or connection reopens it at the next call.
+  /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut.
   func apply(_ units: [StoreUnit]) -> [Verdict]
 
-  /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the answer. After the error
-  /// `.failed` nothing was changed. After any other error the change was made, or not, or will be made later.
+  /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the answer.
   func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
 
-  /// Whether several nodes can use the store at the same time. If not, the node that has the store open is the only living node.
+  /// Whether several nodes can use the store at the same time.
   var isShared: Bool { get }
 
-  // Notifications: texts sent from node to node, which may be lost, repeated or late.
-
-  /// From now on, calls `heard` on any thread with each notification for a node; with `nil` if some notifications may have been lost.
+  /// Calls `heard` on any thread with each notification for the node, and with `nil` if notifications may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
-  /// Sends notifications of at most `longestNotification` bytes to other nodes. Does not wait for their delivery.
+  /// Does not wait for the delivery. A notification has at most `longestNotification` bytes.
   func publish(_ notifications: [(node: NodeID, text: String)])
 
   /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
@@ -29,47 +23,41 @@ package protocol MatchStore: AnyObject, Sendable {
 
   // MARK: tools
 
-  /// Every account, by id.
+  /// All accounts, sorted by id.
   func accounts() throws(StoreError) -> [AccountRecord]
   /// Adds accounts with their ids, all or none; throws `.failed` if an id or name is taken.
   func add(_ accounts: [AccountRecord]) throws(StoreError)
   /// The ids of all matches, sorted.
   func matchIDs() throws(StoreError) -> [MatchID]
-  /// Deletes the matches that ended before a time (in milliseconds since 1970) with their logs, in several transactions. Returns the number
-  /// of deleted matches.
+  /// Deletes the matches that ended before a time (milliseconds since 1970), in several transactions. Returns their number.
   func prune(before: Int64) throws(StoreError) -> Int
   /// Throws unless the store is reachable now.
   func ping() throws(StoreError)
-  /// Closes the file or the connections; further calls fail.
   func close()
 }
 
 extension MatchStore {
-
-  // Defaults for a store that only one process uses: there are no other nodes, and the store is always reachable.
+  // Defaults for a store that only one process uses.
   package var isShared: Bool { false }
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
   package func publish(_ notifications: [(node: NodeID, text: String)]) {}
   package func requestComparison() throws(StoreError) {}
   package func ping() throws(StoreError) {}
 
-  /// The answer to one question.
   package func answer(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
     guard let result = answer([question]).first else { throw .unknown("no answer") }
     return try result.get()
   }
 
-  /// A match with its log, live or finished.
   package func match(_ m: MatchID) throws(StoreError) -> StoredMatch? {
     if case .match(let found) = try answer(.match(m)) { found?.match } else { nil }
   }
 }
 
 extension StoreQuestion {
-  /// The most rows of a kind that one `clean` deletes. Units and logins wait until it ends: 20 ms with SQLite (November 2026).
+  /// The most rows of a kind that one `clean` deletes. Units and logins wait meanwhile: 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
 
-  /// The node that asks the question; `nil` for a question that does not name its node.
   package var node: NodeID? {
     switch self {
     case .heartbeat(let node, _), .leave(let node), .adoptOrphans(let node, _), .compare(let node, _),
@@ -81,7 +69,6 @@ extension StoreQuestion {
     }
   }
 
-  /// Whether the question may change the store.
   package var changes: Bool {
     switch self {
     case .match, .code, .live, .history, .profile, .accounts, .top, .players, .reports, .tickets, .tournament: false
@@ -93,15 +80,14 @@ extension StoreQuestion {
   }
 }
 
-/// The kinds of questions of which a shared store answers many in one batch, for little more than the cost of a single question.
+/// Questions that a shared store answers in batches, because a batch costs little more than a single question.
 package enum StoreLane: Sendable, Hashable {
   case follow(NodeID)
   case queue
 }
 
 extension StoreQuestion {
-  /// The lane in which a shared store answers the question in a batch with others; `nil` if it has none. Questions of one lane may be
-  /// answered at the same time and in any order.
+  /// `nil` for questions that are not batched. Questions of one lane may be answered at the same time and in any order.
   package var lane: StoreLane? {
     switch self {
     case .follow(_, let node): .follow(node)
@@ -128,13 +114,11 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The verdict on a unit, if storing the unit threw this error.
   package var verdict: Verdict {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// This error for a program that only opens or reads the store at `place`: `tooNew` stays as it is, any other error becomes `unusable`,
-  /// with the place in its text.
+  /// Replaces any error other than `tooNew` by `unusable`, with the store's place in the text.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

@@ -9,10 +9,9 @@ package struct MatchSummary: Sendable, Hashable {
   package var terms: MatchTerms { state.terms }
   package var plies: Int { state.moves.count }
   package var isLive: Bool { state.phase == .live }
-  /// How the match ended; `nil` for a live match.
   package var end: MatchState.End? { state.end }
 
-  /// Folds a log; `nil` if it is inconsistent or a player is missing. O(events).
+  /// `nil` if the log is inconsistent or a player is missing. O(events).
   package init?(_ stored: StoredMatch) {
     guard let state = try? stored.folded(), let players = state.players else { return nil }
     (record, self.state, self.players) = (stored.record, state, players)
@@ -20,8 +19,7 @@ package struct MatchSummary: Sendable, Hashable {
 }
 
 extension StoreAnswer {
-  /// The answer as a lobby gets it: a list of matches with their logs becomes a list of summaries, any other answer stays as it is. Call it
-  /// on the store's thread, not the lobby's: 50 matches of Ultimate take 11 ms.
+  /// Replaces matches with their logs by summaries. Call it on the store's thread, not the lobby's: 50 matches of Ultimate take 11 ms.
   package var summarized: StoreAnswer {
     if case .matches(let found) = self {
       .summaries(found.compactMap(MatchSummary.init), of: found.count)

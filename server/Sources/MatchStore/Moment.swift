@@ -13,12 +13,11 @@ package struct Moment: Sendable, Hashable {
 }
 
 extension Moment {
-  /// Now, by CLOCK_BOOTTIME, which continues while the machine sleeps, and by the wall clock.
+  /// The monotonic clock is CLOCK_BOOTTIME, which continues while the machine sleeps.
   package static var current: Moment {
     Moment(monotonic: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))
   }
 
-  /// Now, by the monotonic clock alone.
   package static var currentMonotonic: Int64 { milliseconds(CLOCK_BOOTTIME) }
 
   private static func milliseconds(_ clock: clockid_t) -> Int64 {

@@ -2,8 +2,7 @@ import Foundation
 
 /// Creates files atomically: a file exists completely or not at all.
 package enum NewFile {
-  /// Calls `write` with a temporary path and renames the result to `path`; throws if `path` exists. Removes the
-  /// temporary file on failure.
+  /// Calls `write` with a temporary path, then renames the file at that path to `path`. Throws if `path` exists.
   package static func make<T>(_ path: String, write: (String) throws -> T) throws -> T {
     let exists = "\(path) exists; name a file that does not"
     guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
@@ -23,7 +22,7 @@ package enum NewFile {
     }
   }
 
-  /// Flushes the content of a file or the entries of a folder to the disk. An empty path is the working folder.
+  /// Flushes the content of a file or the entries of a folder to the disk.
   package static func sync(_ path: String) throws {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }

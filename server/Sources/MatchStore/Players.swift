@@ -2,32 +2,31 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The ways to log in. Digests are SHA-256 of tokens. Each login renews the expiry of the account and the session: `lives` from now.
+/// A way to log in. Each login renews the expiry of the account and its session by `lives`.
 package enum Login: Sendable, Hashable {
-  /// By the resume token with the digest `presented`: finds the session whose `resume` or `previous` digest it is. Sets the session's
-  /// `resume` to `fresh` and `previous` to `presented`, counts its generation up, and connects it to this node.
+  /// Resumes the session that has the digest `presented` as `resume` or `previous`. Afterwards `resume` is `fresh`, `previous` is
+  /// `presented`.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
   /// By an account's unexpired token: creates a session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
-  /// As a new guest: creates an account with the first free name of `names` and this token, and a session.
+  /// As a new guest with this token, under the first free name of `names`.
   case guest(names: [String], token: SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
 }
 
 /// Milliseconds for which accounts and their sessions are kept after their last use.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
-  /// Milliseconds for which accounts with a registered name are kept.
+  /// For accounts with a registered name.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {
     (self.guest, self.account) = (guest, account)
   }
 
-  /// Guests are kept for 30 days, named accounts for 366 days: a player who comes once a year can log in, also across a leap day.
+  /// A player with a registered name who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
-  /// The expiry of an account is renewed only if less than these times remain: 29/30 of the lifetimes. So a guest's row is written at most
-  /// once a day.
+  /// A login renews an expiry only if less than this remains. At 29/30 of the lifetime, a guest's row is written at most once a day.
   package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
 
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
@@ -37,32 +36,26 @@ package enum LoginResult: Sendable, Hashable {
   case entered(Entered)
   /// The token or session is unknown or expired, or no name was free.
   case unknown
-  /// The account is banned; nothing changed.
   case banned
 }
 
-/// The result of a login.
 package struct Entered: Sendable, Hashable {
-  /// The session, as it is stored now.
   package var session: SessionRecord
-  /// The number of logins to the session, this login included.
   package var generation: Int64
   /// The node to which the session was connected until now, possibly dead; `nil` if that connection has ended.
   package var before: NodeID?
   package var profile: Profile
-  /// Sessions of the account that were deleted because it had too many.
+  /// Sessions that were deleted because the account had more than `SessionRecord.mostPerAccount`.
   package var forgotten: [String] = []
 }
 
-/// An account and its current matches.
 package struct Profile: Sendable, Hashable {
   package var account: AccountRecord
   /// The account's match that ended last, if within the last minute.
   package var last: MatchID?
-  /// The names of the fifty accounts that the account blocked last, in the order of blocking. Deleted accounts are left out.
+  /// The names of the fifty accounts that were blocked last, in the order of blocking. Deleted accounts are left out.
   package var blockedNames: [String]
-  /// The account's live matches and open rooms (as a player or as the opener), oldest first by `created`, then id; each with only the first
-  /// event, which names the game.
+  /// Live matches and open rooms, oldest first by `created`, then id; each with only the first event, which names the game.
   package var openings: [StoredMatch]
 
   package var live: [MatchID] { openings.map(\.record.id) }
@@ -79,16 +72,16 @@ package enum PlayerList: String, Sendable, Hashable, CaseIterable {
 
 /// A player's report to the administrators about a match.
 package struct ReportRecord: Sendable, Hashable {
-  /// Milliseconds for which a report is kept: 90 days.
+  /// 90 days in milliseconds.
   package static let lives: Int64 = 7_776_000_000
 
-  /// The id, greater than the ids of earlier reports; 0 until the report is stored.
+  /// 0 until the report is stored. A later report has a greater id.
   package var id: Int64
-  /// The time of the report, in milliseconds since 1970 on the store's clock; 0 means now.
+  /// Milliseconds since 1970 on the store's clock; 0 means now.
   package var at: Int64
   /// The account that reported.
   package var account: Int64
-  /// The current name of the account that reported: `deleted-ID` after the player's identity was erased, empty after the row was deleted.
+  /// The reporter's current name: `deleted-ID` after the player's identity was erased, empty after the account's row was deleted.
   package var name: String
   package var m: MatchID
   /// The opponent's name; empty if the opponent's account or the match was deleted.
@@ -110,30 +103,24 @@ package enum AccountReference: Sendable, Hashable {
 }
 
 package enum AccountChange: Sendable, Hashable {
-  /// Turns a guest into a named account with a token that expires after `lives` ms. `.nameTaken` if another account has
-  /// the name, regardless of case; `.forbidden` for a named account, except under its own name; `.tooMany` beyond the quota.
+  /// Gives a guest a name and a token that expires after `lives` ms. `.nameTaken` if another account has the name, regardless of case;
+  /// `.forbidden` for a named account, except under its own name.
   case register(name: String, token: SHA256.Digest, lives: Int64, quota: NameQuota? = nil)
   /// Replaces the token by one that expires after `lives` ms; `.forbidden` for guests.
   case token(SHA256.Digest, lives: Int64)
   /// Removes the token and all sessions except `keep`; `.forbidden` for guests.
   case revoke(keep: String)
-  /// Sets whether the player receives no chat.
   case quiet(Bool)
-  /// Blocks or unblocks an account by name. `.notFound` if the name is unknown or the player's own; `.full` beyond
-  /// 1,000 blocked accounts.
+  /// `.notFound` if the name is unknown or the player's own; `.full` beyond 1,000 blocked accounts.
   case block(name: String, on: Bool)
-  /// Sets whether the player is muted by an administrator.
   case muted(Bool)
-  /// Sets whether the player is banned by an administrator.
   case banned(Bool)
-  /// Erases the player's identity: the name becomes `deleted-ID`, the token is removed and expires, the account becomes
-  /// a guest's, and all sessions are deleted.
+  /// Erases the player's identity: the account becomes a guest's named `deleted-ID`, without token and sessions.
   case forget
 }
 
 /// The most names that an address may register on a day of UTC.
 package struct NameQuota: Sendable, Hashable {
-  /// A digest of the address.
   package var address: SHA256.Digest
   package var most: Int
 
@@ -141,7 +128,7 @@ package struct NameQuota: Sendable, Hashable {
 }
 
 extension AccountChange {
-  /// For a change that deletes the account's sessions: the session to keep, or an empty text to keep none. `nil` for any other change.
+  /// The session that the change keeps while it deletes the account's others; empty to keep none. `nil` for a change that deletes none.
   package var keeps: String? {
     switch self {
     case .revoke(let keep): keep
@@ -152,17 +139,15 @@ extension AccountChange {
 }
 
 extension AccountRecord {
-  /// The name that an account gets when its player's identity is erased.
   package static func deletedName(_ id: Int64) -> String { "deleted-\(id)" }
 
-  /// Applies a change to the account. If the change is not allowed, returns the reason, and the account must not be stored. `holder`
-  /// returns the account that has a name.
+  /// Returns why the change is not allowed; the account must then not be stored. `holder` returns the account that has a name.
   package mutating func apply<E>(
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
   ) throws(E) -> ChangeResult? {
     switch change {
     case .register(let name, let token, let lives, _):
-      // A named account may repeat the registration of its present name, because the answer with the token may have been lost.
+      // A named account may repeat its registration, because the answer with the token may have been lost.
       guard guest || name.lowercased() == self.name.lowercased() else { return .forbidden }
       let other = try holder(name)
       guard other == nil || other == id else { return .nameTaken }
@@ -188,7 +173,7 @@ extension AccountRecord {
 }
 
 package enum ChangeResult: Sendable, Hashable {
-  /// The changed account, and the sessions that were deleted.
+  /// `forgotten`: the ids of the deleted sessions.
   case changed(AccountRecord, forgotten: [String])
   /// There is no such account.
   case unknown

@@ -14,33 +14,26 @@ package struct Standing: Sendable, Hashable {
   package init() {}
 }
 
-/// The stored data of a player.
 @dynamicMemberLookup package struct AccountRecord: Sendable, Hashable {
-  /// The id, which never changes.
   package var id: Int64
-  /// The name, unique regardless of case.
+  /// Unique regardless of case.
   package var name: String
-  /// Whether the account is a guest's.
   package var guest: Bool
   /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
-  /// When the account and its token expire, in milliseconds since 1970. Each use of the account postpones this time without a new
-  /// `version`, because nodes do not read this field.
+  /// When the account and its token expire, in milliseconds since 1970. A renewal leaves `version` unchanged, because nodes do not read
+  /// this field.
   package var tokenExpires: Int64
-  /// The standing in each game that the player has played.
   private var standings: [Variant: Standing] = [:]
   /// Matches as X minus matches as O in all games; the player with the lower balance gets X.
   package var xBalance = 0
   /// Whether the player receives no chat.
   package var quiet = false
-  /// Whether an administrator has muted the player.
   package var muted = false
-  /// Whether an administrator has banned the player.
   package var banned = false
   /// Accounts that the player has blocked: their chat is suppressed, and the player is not paired with them.
   package var blocked: [Int64] = []
-  /// The number of changes of the row. An added result counts as a change, a change of the rated slot does not. Versions in different
-  /// stores are not comparable.
+  /// The number of changes of the row, except changes of its expiry and its rated slot.
   package var version: Int64 = 0
 
   package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
@@ -49,13 +42,12 @@ package struct Standing: Sendable, Hashable {
 }
 
 extension AccountRecord {
-  /// The player's standing in a game.
   package subscript(rules: Variant) -> Standing {
     get { standings[rules] ?? Standing() }
     set { standings[rules] = newValue == Standing() ? nil : newValue }
   }
 
-  /// Reads and writes a part of the player's standing in the classic game as a property of the account, such as `account.rating`.
+  /// Forwards to the standing in the classic game: `account.rating` is the rating in that game.
   package subscript<Value>(dynamicMember part: WritableKeyPath<Standing, Value>) -> Value {
     get { self[.classic][keyPath: part] }
     set { self[.classic][keyPath: part] = newValue }
@@ -64,8 +56,7 @@ extension AccountRecord {
   /// The greatest plausible rating; a value beyond it, or NaN, is refused as damaged.
   static let mostRating = 1e6
 
-  /// The results in all games but the classic one, as texts: game, rating, deviation, volatility, time of the last rated match, won, drawn,
-  /// lost. Archives and SQL queries have them in this form.
+  /// The standings in all games but the classic one, each as a text: the form in archives and SQL queries.
   package var otherGames: [String] {
     get {
       Variant.allCases.filter { !$0.isImplied }.compactMap { rules in
@@ -96,15 +87,14 @@ extension AccountRecord {
 /// The results to add to an account. They are increments, so that concurrent writers do not overwrite each other's results.
 package struct AccountScore: Sendable, Hashable {
   package var account: Int64
-  /// The game of the results and the rating.
   package var rules = Variant.classic
   package var won = 0
   package var drawn = 0
   package var lost = 0
-  /// The change of the account's `xBalance`: 1 for a match played as X, -1 for a match played as O, or a sum of such changes.
+  /// The change of the account's `xBalance`: 1 for a match as X, -1 for a match as O, or a sum of such changes.
   package var xBalance = 0
   package var rating: Glicko2.Rating?
-  /// The time of the rating change in milliseconds since 1970; set only together with `rating`.
+  /// Milliseconds since 1970; set only together with `rating`.
   package var ratedAt: Int64?
   /// The rating that the account must have before the change; set only together with `rating`, and not stored.
   package var replacedRating: Glicko2.Rating?
@@ -131,19 +121,17 @@ extension AccountRecord {
   }
 }
 
-/// The stored data of a session, which survives a restart.
 package struct SessionRecord: Sendable, Hashable {
   /// The most sessions of one account; a further session deletes the oldest.
   package static let mostPerAccount = 16
 
-  /// The public id.
   package var id: String
   package var account: Int64
   /// SHA-256 of the resume token.
   package var resume: SHA256.Digest
   /// SHA-256 of the previous resume token, valid until the first message on the new connection.
   package var previous: SHA256.Digest?
-  /// When the session expires, in milliseconds since 1970.
+  /// Milliseconds since 1970.
   package var expires: Int64
 
   package init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest? = nil, expires: Int64) {
@@ -151,7 +139,7 @@ package struct SessionRecord: Sendable, Hashable {
   }
 }
 
-/// The stored data of a match other than its log, for finding the match: players, room and times.
+/// The stored data of a match other than its log.
 package struct MatchRecord: Sendable, Hashable {
   package var id: MatchID
   /// The account that plays X; `nil` in an open room.
@@ -159,11 +147,10 @@ package struct MatchRecord: Sendable, Hashable {
   package var o: Int64?
   /// The account that opened the room; `nil` for other matches.
   package var opener: Int64?
-  /// The room code: for joining until the start, afterwards for watching.
+  /// For joining the room until the start, afterwards for watching.
   package var code: String?
-  /// When the match was created, in milliseconds since 1970.
+  /// Milliseconds since 1970, as `ended`.
   package var created: Int64
-  /// When the match ended, in milliseconds since 1970.
   package var ended: Int64?
 
   package init(
@@ -177,11 +164,9 @@ package struct MatchRecord: Sendable, Hashable {
 }
 
 extension MatchRecord {
-  /// The accounts that play the match or opened its room.
   package var accounts: [Int64] { [x, o, opener].compactMap(\.self) }
 }
 
-/// A match with its whole log.
 package struct StoredMatch: Sendable, Hashable {
   package var record: MatchRecord
   /// The encoded events, exactly the bytes that were hashed and sent; the first has `seq` 1.
@@ -193,7 +178,7 @@ package struct StoredMatch: Sendable, Hashable {
     (self.record, self.bodies, self.length) = (record, bodies, length ?? bodies.count)
   }
 
-  /// Decodes the log event by event; throws if it is incomplete or an event is invalid.
+  /// Throws if the log is incomplete or an event is invalid.
   package func read(_ each: (MatchEvent, [UInt8]) throws(ProtocolError) -> Void) throws(ProtocolError) {
     guard length == bodies.count else {
       throw .inconsistent("match \(record.id) has \(bodies.count) events and should have \(length)")
@@ -201,7 +186,7 @@ package struct StoredMatch: Sendable, Hashable {
     for body in bodies { try each(try MatchEvent(body: body), body) }
   }
 
-  /// Folds the log; throws if it is inconsistent. O(events).
+  /// Throws if the log is inconsistent. O(events).
   package func folded() throws(ProtocolError) -> MatchState {
     var state = MatchState(id: record.id)
     try read { event, body throws(ProtocolError) in try state.append(event, body: body) }

@@ -2,20 +2,18 @@ import Base
 import Foundation
 import MatchProtocol
 
-/// Exports and imports a store's content as text: one JSON object a line, every log with its hash, so that readers can
-/// verify it and any kind of store can import it.
+/// Exports and imports a store as text: one JSON object a line, every match with the hash of its log, so that readers can verify it.
 package enum StoreArchive {
-  /// The numbers of exported or imported items.
   package struct Summary: Sendable, Hashable {
-    /// The number of accounts, guests not counted.
+    /// Without guests.
     package var accounts = 0
     package var matches = 0
     package var events = 0
-    /// The matches that were not exported, each with the reason: what is inconsistent in its log.
+    /// The matches that were not exported, each with the fault in its log.
     package var broken: [MatchID: String] = [:]
   }
 
-  /// Writes named accounts and all matches, a line at a time. Sessions and guest accounts are not exported.
+  /// Exports named accounts and all matches, but neither sessions nor guests.
   package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
     var (summary, end) = (Summary(), ArchiveEnd())
     func put(_ line: [UInt8]) throws {
@@ -42,13 +40,12 @@ package enum StoreArchive {
     return summary
   }
 
-  /// Calls `each` with each line of an archive, in order and without its newline. `load` calls it twice: to check and to store.
+  /// Calls `each` with each line of an archive, without its newline. Must be repeatable: `load` reads every line twice.
   package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
 
   /// The longest line in bytes, 16 MiB. A match of 81 plies, with draw offers and absences, has some 100 KiB at most.
   private static let longestLine = 16 << 20
 
-  /// The lines of a file.
   package static func lines(of path: String) -> Lines {
     { each in
       func failure() -> StoreError { .unusable("cannot read \(path): \(String(cString: strerror(errno)))") }
@@ -59,7 +56,7 @@ package enum StoreArchive {
       while true {
         let count = read(descriptor, &chunk, chunk.count)
         guard count >= 0 else { throw failure() }
-        // At the end of the file, feed a newline, because the last line may lack its own.
+        // At the end of the file, feed a newline: the last line may lack its own.
         if count == 0 { chunk[0] = UInt8(ascii: "\n") }
         var problem: (any Error)?
         chunk.withUnsafeBytes { bytes in
@@ -77,9 +74,8 @@ package enum StoreArchive {
     }
   }
 
-  /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: folding each match's log
-  /// must give the archived hash, and the last line must give the number and the hash of all earlier lines. (Version 1 had no such line.)
-  /// Each account's expiry is renewed, as by a login.
+  /// Imports an archive into an empty store. Stores nothing unless a first pass over the archive finds every match's hash right and no line
+  /// missing. Renews each account's expiry, as a login does.
   package static func load(_ lines: @escaping Lines, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }
@@ -89,8 +85,8 @@ package enum StoreArchive {
         if case .applied = verdict { continue }
         throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
       }
-      // Store the accounts last: the store then numbers new accounts above all ids in the stored matches, which include those of guests,
-      // whose accounts the archive lacks.
+      // Add the accounts last: the store then numbers new accounts above all ids in the stored matches. These include guests, whose
+      // accounts the archive lacks.
       do throws(StoreError) { try store.add(accounts) } catch {
         throw StoreError.unusable("an account was not stored: \(error)")
       }
@@ -117,7 +113,7 @@ package enum StoreArchive {
     case match(ArchivedMatch)
   }
 
-  /// Parses an archive; throws if a line cannot be read, `each` refuses a line, or lines are missing at the archive's end.
+  /// Throws if a line is unreadable, `each` throws, or the archive's end is missing.
   private static func parse(_ lines: @escaping Lines, _ each: (Entry) throws -> Void) throws -> Summary {
     var summary = Summary()
     var version: Int?
@@ -158,7 +154,6 @@ extension StoreError {
 }
 
 extension MatchStore {
-  /// Whether the store has neither accounts nor matches.
   package var isEmpty: Bool {
     get throws(StoreError) {
       guard try accounts().isEmpty else { return false }
@@ -179,9 +174,9 @@ private struct Archive: FieldObject {
   }
 }
 
-/// The last line of an archive. It shows whether lines before it are missing.
+/// The last line of an archive, which shows whether earlier lines are missing.
 private struct ArchiveEnd: FieldObject, Equatable {
-  /// The number of lines before this line (`lines`), and the hash of the bytes of these lines (`hash`).
+  /// The number of earlier lines, and the hash of their bytes.
   private var lines = 0
   private var hash = SHA256.hash([])
   private var hasher = SHA256()
@@ -233,7 +228,7 @@ extension AccountRecord: FieldObject {
 private struct ArchivedMatch: FieldObject {
   private(set) var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
   private var hash = SHA256.hash([])
-  /// The encoded events as strings, whose bytes are preserved exactly.
+  /// The encoded events as strings, so that the bytes that were hashed stay the same.
   private(set) var events: [String] = []
 
   init() {}
@@ -257,7 +252,6 @@ private struct ArchivedMatch: FieldObject {
 
   var bodies: [[UInt8]] { events.map { Array($0.utf8) } }
 
-  /// Throws if the match's log is inconsistent or its hash differs from the hash in the archive.
   func check() throws(ProtocolError) {
     var state = MatchState(id: record.id)
     for body in bodies {

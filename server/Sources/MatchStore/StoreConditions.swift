@@ -2,31 +2,29 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The lookups that a store provides. The function `conflict` of the extension below, which is the same for all stores, uses them to check
-/// the conditions of a unit before the unit is stored.
+/// The lookups with which the function `conflict` below checks the conditions of a unit.
 package protocol StoreConditions {
-  /// The number of events of a log; `nil` if there is no such match.
+  /// `nil` if there is no such match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?
   mutating func waits(ticket: String) throws(StoreError) -> Bool
-  /// For a key that an account has used: the request that had the key (`purpose`, as a text), and the match that the request got, if this
-  /// match is live. `nil` for an unused key.
+  /// The request that an account made with a key, and the request's match if it is live. `nil` for an unused key.
   mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
   /// The live match in an account's rated slot; `nil` if the slot is free.
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
-  /// The account's rating in a game; `nil` if there is no such account.
+  /// `nil` if there is no such account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
   mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
-  /// The tournament with this code. The store keeps the tournament unchanged until the unit is stored.
+  /// The store keeps the tournament unchanged until the unit is stored.
   mutating func tournament(_ code: String) throws(StoreError) -> TournamentRecord?
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
 }
 
 extension StoreConditions {
-  /// The first unmet condition of a unit, in the order of the cases of `Conflict`; `nil` if the unit can be stored.
+  /// The first unmet condition, in the order of the cases of `Conflict`; `nil` if the unit can be stored.
   package mutating func conflict(_ unit: StoreUnit) throws(StoreError) -> Conflict? {
     for log in unit.logs {
-      // A match that begins with this unit (`after` is 0) must not exist yet.
+      // A match that begins with this unit must not exist yet.
       guard try length(of: log.m) == (log.after == 0 ? nil : log.after) else { return .log(log.m) }
     }
     for ticket in unit.tickets { guard try waits(ticket: ticket) else { return .ticket(ticket) } }
@@ -35,7 +33,7 @@ extension StoreConditions {
       if let other = try self.slot(of: slot.account), other != unit.logs.first?.m { return .playing(slot.account) }
     }
     for score in unit.scores {
-      // A score without a new rating has no condition. Nor has the score of a deleted account, which is dropped.
+      // Only a new rating has a condition. The score of a deleted account is dropped.
       guard score.rating != nil, let rating = try rating(of: score.account, score.rules) else { continue }
       if rating != score.replacedRating { return .rating(score.account) }
     }
@@ -66,7 +64,7 @@ extension StoreConditions {
 }
 
 extension StoreUnit {
-  /// The mistake in a malformed unit, a fault of the code that drafted it: no store could store the unit. `nil` for a well-formed unit.
+  /// Why no store could store the unit, a fault of the code that drafted it; `nil` for a well-formed unit.
   package var mistake: String? {
     for log in logs where log.after == 0 && log.record == nil {
       return "match \(log.m) would begin without a record"

@@ -2,58 +2,50 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// A question or command of a lobby to its store. Changes are durable before the answer. `StoreAnswer` has the answers.
+/// A question or command of a lobby to its store.
 package enum StoreQuestion: Sendable, Hashable {
   // MARK: nodes
-  /// The heartbeat of a node and its address for clients. Answer: `.heartbeat`.
+  /// Keeps a node alive and stores its address for clients. Answer: `.heartbeat`.
   case heartbeat(NodeID, address: String)
   /// A node stops: removes it from its matches and sessions. Answer: `.done`.
   case leave(NodeID)
-  /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and removes the dead nodes
-  /// from these matches. Deletes tickets of dead nodes, and dead nodes that no match lists. Answer: `.adopted`.
+  /// Makes the node follow up to `limit` live matches that no living node follows or that list a dead node. Deletes dead nodes and their
+  /// tickets. Answer: `.adopted`.
   case adoptOrphans(NodeID, limit: Int)
   /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
-  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Answer: `.cleaned`. Deletes tournaments that closed
-  /// more than `TournamentRecord.kept` ms ago, and up to `cleanedAtOnce` rows of each of these kinds:
-  /// - expired sessions that are not connected to a living node;
-  /// - expired accounts without a session, a live match or a match that ended less than ten minutes ago, except named accounts that are
-  ///   banned;
-  /// - if there are more than `guests` guests, those unused for longest who are neither connected nor in a live match;
-  /// - keys older than `keys` ms whose match is over, and matched tickets whose match is over;
-  /// - reports older than `ReportRecord.lives`, and the counts of names that were registered on earlier days.
+  /// Renews connected sessions and their accounts for `lives`. Deletes what has expired, at most `cleanedAtOnce` rows of a kind: sessions,
+  /// accounts, tournaments, keys after `keys` ms, matched tickets, reports and counts of registered names. Beyond `guests` guests, also
+  /// deletes those unused for longest. Spares connected accounts, players of live matches and banned names. Answer: `.cleaned`.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // MARK: matches
-  /// Reads a match with its log; if the match is live, the node follows it from now on. Answer: `.match`.
+  /// Reads a match; if it is live, the node follows it from now on. Answer: `.match`.
   case follow(MatchID, NodeID)
-  /// Reads a match with its log. Answer: `.match`.
+  /// Reads a match without following it. Answer: `.match`.
   case match(MatchID)
   /// The open room with a code; if there is none, the latest live match that began in a room with this code. Answer: `.id`.
   case code(String)
   /// The latest live matches that did not begin in a room, latest first. Answer: `.matches`.
   case live(limit: Int)
-  /// Matches of an account that ended before a time (in milliseconds since 1970), latest first: `limit` matches, plus the matches that
-  /// ended in the same millisecond as the last of them. Answer: `.matches`.
+  /// An account's matches that ended before a time (milliseconds since 1970), latest first. More than `limit` only if the last ones ended
+  /// in the same millisecond. Answer: `.matches`.
   case history(Int64, before: Int64, limit: Int)
 
   // MARK: players
-  /// Logs in at this node: see `Login`. Deletes the account's oldest sessions beyond `SessionRecord.mostPerAccount`,
-  /// disconnected ones first. Answer: `.login`.
+  /// Logs in at this node. Answer: `.login`.
   case login(Login, NodeID)
-  /// Invalidates the previous resume token after the first message of a connection. Without effect if the session has
-  /// another generation. Answer: `.done`.
+  /// Invalidates the previous resume token, unless the session has another generation. Answer: `.done`.
   case settle(session: String, generation: Int64)
-  /// Disconnects a session from its node. Without effect if the session has another generation. Answer: `.done`.
+  /// Disconnects a session from its node, unless the session has another generation. Answer: `.done`.
   case detach(session: String, generation: Int64)
   /// Changes an account. Answer: `.change`.
   case change(AccountReference, AccountChange)
   /// Reads an account and its current matches. Answer: `.profile`.
   case profile(Int64)
-  /// Reads the accounts of this list that exist, in the order of their ids. Answer: `.accounts`.
+  /// The existing accounts of a list, sorted by id. Answer: `.accounts`.
   case accounts([Int64])
-  /// The named players of a game with the highest ratings, by rating, then id. Leaves out banned players and those who have played no rated
-  /// match of the game. Answer: `.accounts`.
+  /// Named players by rating in a game, then id, without banned players and those without a rated match. Answer: `.accounts`.
   case top(Variant, limit: Int)
   /// The players on a list for administrators with ids greater than `after`, by id. Answer: `.accounts`.
   case players(PlayerList, after: Int64, limit: Int)
@@ -91,8 +83,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case match(FollowedMatch?)
   case id(MatchID?)
   case matches([StoredMatch])
-  /// The answer `matches` as it is passed to a lobby, with summaries instead of logs. `of` is the number of matches found, those with an
-  /// inconsistent log included.
+  /// The answer `matches` as a lobby gets it. `of` is the number of matches found, those with an inconsistent log included.
   case summaries([MatchSummary], of: Int)
   case login(LoginResult)
   case change(ChangeResult)
@@ -115,8 +106,7 @@ package struct NodeRecord: Sendable, Hashable {
 package struct Heartbeat: Sendable, Hashable {
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
-  /// The living nodes, oldest first; the first one, the leader, pairs tickets and adopts matches that no living node follows. A node lives
-  /// for `lives` ms after a heartbeat.
+  /// The living nodes, oldest first. The first is the leader.
   package var nodes: [NodeRecord]
   /// Milliseconds from a heartbeat until the node counts as dead.
   package static let lives: Int64 = 3000
@@ -127,11 +117,11 @@ package struct Heartbeat: Sendable, Hashable {
 /// A match with the data that a node needs to follow it.
 package struct FollowedMatch: Sendable, Hashable {
   package var match: StoredMatch
-  /// The accounts of the match's players and opener, as far as they exist, by id.
+  /// The existing accounts of the match's players and opener, sorted by id.
   package var accounts: [AccountRecord]
   /// The nodes that follow the match; if the match is live, also the node that asked.
   package var nodes: [NodeID]
-  /// For each account of `accounts`: the living nodes at which the account has a session. Accounts without a session have no entry.
+  /// The living nodes at which each account of `accounts` has a session.
   package var here: [Int64: Set<NodeID>]
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
@@ -158,10 +148,9 @@ package struct Memory: Sendable, Hashable {
 }
 
 package struct Differences: Sendable, Hashable {
-  /// Matches whose number of events differs from the number in the node's memory. For a node that `wantsOthers`, also live matches that
-  /// list the node and are missing in its memory. Sorted.
+  /// Matches with another number of events than in memory; for a node that `wantsOthers`, also those missing in memory. Sorted.
   package var matches: [MatchID] = []
-  /// Changed accounts, by id.
+  /// Changed accounts, sorted by id.
   package var accounts: [AccountRecord] = []
   /// Deleted accounts, sorted.
   package var gone: [Int64] = []
@@ -180,7 +169,6 @@ package struct Differences: Sendable, Hashable {
   }
 }
 
-/// A request to be paired, as the store keeps it.
 package struct TicketRecord: Sendable, Hashable {
   package var id: String
   package var session: String
@@ -189,14 +177,13 @@ package struct TicketRecord: Sendable, Hashable {
   package var node: NodeID
   /// The key of the seek; empty without one.
   package var key: String
-  /// The seek as text, without its key. While its key has a waiting ticket or a live match, the store refuses any other seek with this key.
+  /// The seek as text, without its key. While a seek uses a key, the store refuses a different seek with this key.
   package var purpose: String
   /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
   /// When the ticket began to wait, in milliseconds since 1970 on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether the ticket is queued again because its row has disappeared from the store's queue. The store then refuses the ticket if
-  /// another session of the account already waits with the same key. Not stored.
+  /// Whether a ticket whose row has disappeared is queued again. The store refuses it if another session of the account waits with its key.
   package var hasLostPlace = false
 
   package init(
@@ -214,17 +201,15 @@ package struct WaitingTicket: Sendable, Hashable {
   package init(_ ticket: TicketRecord, _ account: AccountRecord) { (self.ticket, self.account) = (ticket, account) }
 }
 
-/// The result of queueing a ticket; only `waits` changes the queue.
+/// Only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// The ticket waits since this time. It has replaced the earlier tickets of its session and its account's tickets with the same key, and
-  /// has taken over the earliest time of those with the same key.
+  /// The ticket has replaced its session's and its key's earlier tickets, and waits since the earliest time of its key's tickets.
   case waits(since: Int64)
-  /// The ticket does not wait, because an earlier ticket with its key was matched to this live match.
+  /// An earlier ticket with the key was matched to this live match.
   case led(MatchID)
-  /// The ticket's key has a waiting ticket or a live match of a different request; or the ticket had lost its place in the queue, and
-  /// another session now waits with its key.
+  /// The key belongs to a different request or, for a ticket with `hasLostPlace`, to another session.
   case purpose
-  /// The account is in a rated match and this seek is rated.
+  /// The seek is rated, and the account is in a rated match.
   case playing
   /// There is no such account.
   case unknown

@@ -2,35 +2,29 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The row operations that a store provides within a transaction. The functions `login` and `change` of the extension below, which are the
-/// same for all stores, are built on them.
-///
-/// Rows that were read cannot change until the transaction ends: a shared store locks them.
+/// The row operations of a store on which the functions `login` and `change` below are built. Rows that were read cannot change until the
+/// transaction ends: a shared store locks them.
 package protocol StoreRows {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
 
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord?
-  /// The account whose token has this digest.
   mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord?
-  /// The account that has a name, regardless of case. Does not lock the account.
+  /// Finds the name regardless of case. Does not lock the account.
   mutating func holder(of name: String) throws(StoreError) -> Int64?
   /// Replaces an account and increments its version.
   mutating func replace(_ account: AccountRecord) throws(StoreError)
   /// Sets the expiry of an account without changing its version.
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
-  /// Counts a name that an address registers on a day, given as the number of days since 1970. Returns `false` if the address has used up
-  /// its quota of this day.
+  /// Counts a name that an address registers. `day` counts from 1970. `false` if the address has used up its quota of this day.
   mutating func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool
-  /// Adds an account under an id that was never used; returns it as stored.
+  /// Adds an account under an id that was never used; returns the stored account.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
-  /// An account and its current matches.
   mutating func profile(_ account: Int64) throws(StoreError) -> Profile?
 
   /// The session with this digest as `resume` or `previous`.
   mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord?
-  /// Adds or replaces a session and connects it to a node. Increments and returns its generation, and returns the node to which it was
-  /// connected before.
+  /// Stores a session and connects it to a node. Returns its incremented generation and the node to which it was connected before.
   mutating func login(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
     generation: Int64, before: NodeID?
   )
@@ -41,7 +35,6 @@ package protocol StoreRows {
 }
 
 extension StoreRows {
-  /// See `StoreQuestion.login`.
   package mutating func login(_ entry: Login, at node: NodeID) throws(StoreError) -> LoginResult {
     let now = try now()
     var session: SessionRecord
@@ -78,7 +71,6 @@ extension StoreRows {
       Entered(session: session, generation: generation, before: before, profile: profile, forgotten: forgotten))
   }
 
-  /// See `StoreQuestion.change`.
   package mutating func change(_ who: AccountReference, _ change: AccountChange) throws(StoreError) -> ChangeResult {
     guard var account = try account(who) else { return .unknown }
     let now = try now()
@@ -93,21 +85,18 @@ extension StoreRows {
   }
 }
 
-/// The row operations that a store provides for its queue. The function `queue` of the extension below, which adds a ticket and is the same
-/// for all stores, is built on them.
-///
-/// Rows that were read cannot change until the transaction ends.
+/// The row operations of a store on which the function `queue` below is built. Rows that were read cannot change until the transaction
+/// ends.
 package protocol QueueRows: StoreConditions {
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
-  /// The waiting tickets of an account with this session or this key, by id; an empty key matches no ticket.
+  /// The waiting tickets of an account with this session or key, sorted by id; an empty key matches no ticket.
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
-  /// Adds a ticket. Without effect if a ticket with its id was already matched: then this call repeats a call whose answer was lost.
+  /// Without effect if a ticket with this id was already matched: the call then repeats one whose answer was lost.
   mutating func put(_ ticket: TicketRecord) throws(StoreError)
   mutating func drop(ticket: String) throws(StoreError)
 }
 
 extension QueueRows {
-  /// See `StoreQuestion.queue`.
   package mutating func queue(_ wanted: TicketRecord, rated: Bool) throws(StoreError) -> QueueResult {
     guard try hasAccount(wanted.account) else { return .unknown }
     if !wanted.key.isEmpty, let use = try use(of: wanted.key, wanted.account) {

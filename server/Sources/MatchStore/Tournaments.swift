@@ -2,19 +2,18 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The stored data of a tournament other than its entrants. Its phase follows from its times and its games in progress.
+/// The stored data of a tournament other than its entrants.
 package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
   /// SHA-256 of the organiser's secret.
   package var secret = SHA256.hash([])
-  /// When the tournament was made (`created`), starts (`begins`) and ends (`ends`), in milliseconds since 1970. Start and end are `nil`
-  /// until they are set.
+  /// Milliseconds since 1970. `begins` and `ends` are `nil` until they are set.
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
-  /// The number of changes that requests have made, such as entering; games do not count. It shows which of two answers is the later one:
-  /// answers of a shared store may arrive in another order than the changes were made.
+  /// Counts changes by requests, but not games. Of two answers, which may arrive in the wrong order, the one with more changes is the
+  /// later.
   package var version = 0
 
   package init() {}
@@ -33,38 +32,33 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
     version = try c.field("version", version, unless: 0)
   }
 
-  /// Milliseconds for which a tournament waits for its start: the longest delay (a week) plus a day.
+  /// Milliseconds for which a tournament waits for its start: the longest delay plus a day.
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
-  /// Milliseconds after its end in which a tournament and its table are kept: a week.
+  /// Milliseconds for which a tournament is kept after its end: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// A game that runs at the end of a tournament ends by its clock within this many milliseconds. If a game is listed as running after
-  /// that, the server has given the game up, and the tournament counts as over.
+  /// Milliseconds. A game that still counts as running so long after the end was given up by the server: the tournament is over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
-  /// The time, in milliseconds since 1970, from which no further game begins: the end, or the latest possible start of a tournament whose
-  /// end is not set.
+  /// Milliseconds since 1970 from which no further game begins: the end or, without one, the latest possible start.
   package var closes: Int64 { ends ?? created + Self.waits }
 
-  /// The phase at a time, in milliseconds since 1970. `isFinal`: whether no game can change the table any more.
+  /// `now`: milliseconds since 1970. `isFinal`: whether no game can change the table any more.
   package func phase(at now: Int64, isFinal: Bool) -> TournamentNotice.Phase {
     if now >= closes { return isFinal || now >= closes + Self.longestGame ? .over : .ending }
     return begins.map { now >= $0 } ?? false ? .running : .waiting
   }
 
-  /// Whether games may begin at a time, in milliseconds since 1970.
   package func takesGames(at now: Int64) -> Bool { phase(at: now, isFinal: true) == .running }
 
-  /// A table that is read at least this many milliseconds after the end has every game. An earlier one may lack a game: the store checks
-  /// the time at which a game begins, and adds the game to the table a moment later.
+  /// A table read this many milliseconds after the end has every game. A game enters the table a moment after it began.
   package static let settles: Int64 = 1000
 }
 
 /// The stored data of a tournament's player.
 package struct Entrant: FieldObject, Sendable, Hashable {
   package var account: Int64 = 0
-  /// The player's row of the tournament's table.
   package var row = TournamentRow()
-  /// Games as X minus games as O in this tournament; the player with the lower balance gets X.
+  /// Games as X minus games as O; the player with the lower balance gets X.
   package var balance = 0
   package var lastOpponent: Int64?
   /// The player's game in progress (`game`), and the game that the player won last (`won`).
@@ -75,7 +69,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   package init(account: Int64, number: Int) { (self.account, row.number) = (account, number) }
 
   package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
-    // Leave out the name, which changes if the account is renamed or deleted. Only the account's row has the name.
+    // Leave out the name, which may change: only the account's row has it.
     let name = row.name
     if !c.isReading { row.name = "" }
     try row.code(&c)
@@ -88,12 +82,11 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   }
 }
 
-/// A tournament with its table.
 package struct Tournament: Sendable, Hashable {
   package var record: TournamentRecord
-  /// The entrants in the order of entering, under their present names.
+  /// In the order of entering, under their present names.
   package var entrants: [Entrant]
-  /// Whether the table has every game of the tournament, because no further game can begin.
+  /// Whether the table has every game, because no further game can begin.
   package var isClosed: Bool
 
   /// The most entrants: 256 games at once.
@@ -103,35 +96,34 @@ package struct Tournament: Sendable, Hashable {
     (self.record, self.entrants, self.isClosed) = (record, entrants, isClosed)
   }
 
-  /// A tournament as read at a time, in milliseconds since 1970 on the store's clock. `isClosed` follows from this time.
+  /// `time`: milliseconds since 1970 on the store's clock.
   package init(_ record: TournamentRecord, _ entrants: [Entrant], readAt time: Int64) {
     self.init(record, entrants, isClosed: time >= record.closes + TournamentRecord.settles)
   }
 
-  /// The phase at a time, in milliseconds since 1970.
   package func phase(at now: Int64) -> TournamentNotice.Phase {
     record.phase(at: now, isFinal: isClosed && games.isEmpty)
   }
 
-  /// The games in progress, each once, sorted by the sum of both players' points, the highest sum first.
+  /// The games in progress, sorted by the sum of both players' points, the highest sum first.
   package var games: [MatchID] {
     var points: [MatchID: Int] = [:]
     for entrant in entrants { if let m = entrant.game { points[m, default: 0] += entrant.row.points } }
     return points.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }.map(\.key)
   }
 
-  /// The entrants whom the organiser has not removed, the best first.
+  /// Without removed entrants; the best first.
   package var ranked: [Entrant] {
     entrants.filter { $0.row.status != .removed }.sorted { $0.row.ranks(before: $1.row) }
   }
 }
 
-/// The beginning or the end of a tournament's game, as a part of a unit. It changes the entries of both players.
+/// The beginning or the end of a tournament's game, as a part of a unit.
 package struct TournamentGame: Sendable, Hashable {
   package enum Change: Sendable, Hashable {
     case begins
-    /// The game ends, without an outcome if it was aborted. A player who let the time of the first move run out pauses: the player is not
-    /// paired until the player asks for it.
+    /// An aborted game has no outcome. `pauses`: the player who let the time of the first move run out, and so is not paired until asking
+    /// for it.
     case ends(Outcome?, pauses: Player?)
   }
 
@@ -144,7 +136,6 @@ package struct TournamentGame: Sendable, Hashable {
     (self.code, self.m, self.seats, self.change) = (code, m, seats, change)
   }
 
-  /// Applies the beginning or the end of the game to both entrants, as far as they still exist.
   package func apply(to entrants: inout Sides<Entrant?>) {
     let before = Sides(x: entrants.x?.row.points ?? 0, o: entrants.o?.row.points ?? 0)
     for side in Player.allCases {
@@ -168,7 +159,7 @@ package struct TournamentGame: Sendable, Hashable {
 package enum TournamentChange: Sendable, Hashable {
   /// Adds a player, or brings back a player who has left.
   case enter(account: Int64)
-  /// Sets a player's status. Only players with the status `playing` are paired.
+  /// Only players with the status `playing` are paired.
   case status(account: Int64, TournamentRow.Status)
   /// Starts the tournament in `delay` milliseconds.
   case begin(delay: Int64)
@@ -181,9 +172,9 @@ package enum TournamentResult: Sendable, Hashable {
   case found(Tournament)
   /// No tournament has the code.
   case unknown
-  /// Another tournament has the code that was drawn for the new tournament.
+  /// Another tournament has the code that was drawn.
   case taken
-  /// There are as many open tournaments, or entrants of this tournament, as are allowed.
+  /// Too many open tournaments, or too many entrants of this one.
   case full
   /// The organiser has removed the player.
   case removed
@@ -192,10 +183,8 @@ package enum TournamentResult: Sendable, Hashable {
   case noEntrant
 }
 
-/// The row operations that a store provides for tournaments. The functions `host`, `found`, `change` and `play` of the extension below,
-/// which are the same for all stores, are built on them.
-///
-/// Rows that were read cannot change until the transaction ends.
+/// The row operations of a store on which the functions `host`, `found`, `change` and `play` below are built. Rows that were read cannot
+/// change until the transaction ends.
 package protocol TournamentRows {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
@@ -205,13 +194,12 @@ package protocol TournamentRows {
   mutating func tournaments(closingAfter time: Int64) throws(StoreError) -> Int
   mutating func put(_ tournament: TournamentRecord) throws(StoreError)
   mutating func entrant(_ account: Int64, of code: String) throws(StoreError) -> Entrant?
-  /// All entrants with their present names, in the order of entering.
+  /// In the order of entering, under their present names.
   mutating func entrants(of code: String) throws(StoreError) -> [Entrant]
   mutating func put(_ entrant: Entrant, of code: String) throws(StoreError)
 }
 
 extension TournamentRows {
-  /// See `StoreQuestion.host`.
   package mutating func host(_ wanted: TournamentRecord, most: Int) throws(StoreError) -> TournamentResult {
     let time = try now()
     if let known = try tournament(secret: wanted.secret) {
@@ -225,14 +213,12 @@ extension TournamentRows {
     return .found(Tournament(record, []))
   }
 
-  /// See `StoreQuestion.tournament`.
   package mutating func found(_ code: String) throws(StoreError) -> TournamentResult {
     guard let record = try tournament(code) else { return .unknown }
     let time = try now()
     return .found(Tournament(record, try entrants(of: code), readAt: time))
   }
 
-  /// Changes the entrants of a game that begins or ends.
   package mutating func play(_ game: TournamentGame) throws(StoreError) {
     var both = Sides(
       x: try entrant(game.seats.x, of: game.code), o: try entrant(game.seats.o, of: game.code))
@@ -240,7 +226,6 @@ extension TournamentRows {
     for case let entrant? in [both.x, both.o] { try put(entrant, of: game.code) }
   }
 
-  /// See `StoreQuestion.changeTournament`.
   package mutating func change(_ code: String, _ change: TournamentChange) throws(StoreError) -> TournamentResult {
     guard var record = try tournament(code) else { return .unknown }
     let time = try now()
@@ -280,15 +265,14 @@ extension TournamentRows {
     }
     record.version += 1
     try put(record)
-    // The beginning of a game locks the tournament's row, as this change does. So no game begins during this change, and after `.end` none
-    // begins at all: `all` has every game.
+    // A game that begins locks the tournament's row, as this change does. So no game begins after `.end`, and `all` has every game.
     return .found(Tournament(record, all, isClosed: change == .end))
   }
 
   private mutating func set(
     _ status: TournamentRow.Status, _ entrant: inout Entrant, _ code: String
   ) throws(StoreError) {
-    // The entrant's row is locked and read again: the end of a game may have changed it since the table was read.
+    // Read the entrant's row again, which locks it: a game may have ended since the table was read.
     guard var fresh = try self.entrant(entrant.account, of: code) else { return }
     fresh.row.name = entrant.row.name
     fresh.row.status = status
@@ -298,7 +282,7 @@ extension TournamentRows {
 }
 
 extension FieldObject {
-  /// The value as a text to be stored in a row of the database. Only lobbies decode the text.
+  /// The text for a row of the database. Only lobbies decode it.
   package var stored: String { String(decoding: bytes(), as: UTF8.self) }
 
   /// Decodes a stored text; `nil` if a newer build wrote it.
@@ -311,8 +295,7 @@ extension FieldObject {
 }
 
 extension Entrant {
-  /// Decodes the stored text of an entrant. `name` is the present name of the account; if it is `nil`, the account was deleted, and the
-  /// entrant is named `deleted-ID`.
+  /// `name`: the account's present name; `nil` if the account was deleted.
   package init?(stored text: String, name: String?) {
     self.init(stored: text)
     row.name = name ?? AccountRecord.deletedName(account)

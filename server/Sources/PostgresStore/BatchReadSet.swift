@@ -10,14 +10,14 @@ struct BatchReadSet {
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to queue. Each replaces the account's waiting tickets with the same session or key, so the batch reads those tickets, too.
+  /// The tickets to queue. A ticket replaces its account's waiting tickets with the same session or key, so the batch reads these, too.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
-  /// `tournaments`: those in which a game begins. `entrants`: the players whose tournament game begins or ends.
+  /// `tournaments`: those in which a game begins. `entrants`: players whose tournament game begins or ends.
   var tournaments: Set<String> = []
   var entrants: Set<EntrantKey> = []
-  /// Whether to read the database's clock: for the tickets' order, or to see whether the tournaments run.
+  /// The clock orders the tickets and shows whether the tournaments run.
   var readsClock: Bool { !wishes.isEmpty || !tournaments.isEmpty }
 
   init(_ wanted: [(ticket: TicketRecord, rated: Bool)]) {
@@ -80,8 +80,7 @@ struct BatchReadSet {
   private static let rooms = PGStatement(
     "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
-  /// The statements that lock and read the rows, in the order in which `BatchValidator.init` reads their answers. Leaves out the statements
-  /// for empty sets.
+  /// In the order in which `BatchValidator.init` reads the answers; without statements for empty sets.
   var calls: [PGCall] {
     let numbers = PGValue.ints(accounts.sorted())
     var calls = accounts.isEmpty ? [] : [BatchReadSet.lockAccounts(numbers)]
@@ -97,7 +96,7 @@ struct BatchReadSet {
     if !keys.isEmpty { calls.append(BatchReadSet.keys(.ints(keys.map(\.account)), .texts(keys.map(\.key)))) }
     if !codes.isEmpty { calls.append(BatchReadSet.rooms(.texts(Array(codes)))) }
     if !tournaments.isEmpty { calls.append(PostgresStore.lockTournaments(.texts(tournaments.sorted()))) }
-    // The clock is read when the locks are held: the organiser may end a tournament while this batch waits for its lock.
+    // Read the clock when the locks are held: the organiser may end a tournament while this batch waits for its lock.
     if readsClock { calls.append(PostgresPool.Transaction.now()) }
     if !entrants.isEmpty {
       let all = entrants.sorted { ($0.code, $0.account) < ($1.code, $1.account) }

@@ -25,8 +25,7 @@ struct BatchValidator: QueueRows {
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
-    /// The game results to add: in the classic game to the account's row (`score`), in any other game to the standing in that game
-    /// (`others`). `results` is their number in all games, by which the account's version grows.
+    /// `score` is added to the account's row, `others` to the standings in other games than the classic one, `results` to the version.
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]
@@ -40,7 +39,7 @@ struct BatchValidator: QueueRows {
   private var uses: [Key: (purpose: String, m: MatchID)] = [:]
   private var rooms: [String: MatchID] = [:]
   private var tournaments: [String: TournamentRecord] = [:]
-  /// The time at which the rows were locked, in milliseconds since 1970 on the database's clock; `nil` if the batch needs no time.
+  /// When the rows were locked, in milliseconds since 1970 on the database's clock; `nil` if the batch needs no time.
   private var clock: Int64?
   private var entrants: [EntrantKey: Entrant] = [:]
 
@@ -151,7 +150,7 @@ struct BatchValidator: QueueRows {
     uses[Key(account: account, key: key)].map { ($0.purpose, $0.m) }
   }
 
-  /// The account's rating in a game; a new player's rating if the account has not played the game.
+  /// A new player's rating if the account has not played the game.
   func rating(of account: Int64, _ rules: Variant) -> Glicko2.Rating? {
     accounts[account].map { $0.ratings[rules] ?? Standing().rating }
   }
@@ -236,7 +235,7 @@ struct BatchValidator: QueueRows {
     """
     INSERT INTO match_event (match_id, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
     """)
-  /// For the parameter `slot`, NULL keeps the account's rated slot, and an empty text frees it.
+  /// `slot`: NULL keeps the account's rated slot, an empty text frees it.
   private static let changeAccounts = PGStatement(
     """
     UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,
@@ -282,7 +281,6 @@ struct BatchValidator: QueueRows {
     ON CONFLICT (account, key) DO UPDATE SET match_id = excluded.match_id, purpose = excluded.purpose, at = excluded.at
     """)
 
-  /// The statements that write the collected changes; empty if no unit was applicable.
   var writes: [PGCall] {
     var calls: [PGCall] = []
     let changed = matches.filter { $0.value.grown > 0 || $0.value.record != nil }.sorted { $0.key < $1.key }
@@ -377,7 +375,7 @@ struct BatchValidator: QueueRows {
 }
 
 extension AccountScore {
-  /// The sum of two scores; the rating of `later`, if it has one, replaces the earlier rating.
+  /// The rating of `later`, if it has one, replaces the earlier rating.
   fileprivate func adding(_ later: AccountScore) -> AccountScore {
     var sum = self
     (sum.won, sum.drawn, sum.lost) = (won + later.won, drawn + later.drawn, lost + later.lost)

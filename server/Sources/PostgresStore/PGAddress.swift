@@ -2,49 +2,44 @@ import CLibPQ
 import Foundation
 import MatchStore
 
-/// The address of a PostgreSQL database, a URL of libpq: `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full…`.
-///
-/// Parts missing in the URL come from PGHOST, PGUSER, PGPASSFILE, PGSERVICE and libpq's other variables, then from the
-/// defaults below. The password is passed only to libpq.
+/// The URL of a PostgreSQL database: `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full…`. Missing parts come from libpq's variables,
+/// such as PGHOST, then from the defaults below.
 package struct PGAddress: Sendable {
   /// The connection string for libpq.
   let parameters: String
-  /// The address without user and password, for logs and messages.
+  /// Without user and password, for logs and messages.
   package let description: String
-  /// Whether the URL contains a password. On a command line, every user of the machine could read it.
+  /// Whether the URL contains a password, which on a command line every user of the machine could read.
   package let hasPassword: Bool
-  /// Whether the URL names several hosts. If the database's standby is promoted, libpq then connects to it.
+  /// Whether the URL names several hosts, so that libpq connects to a standby that was promoted.
   let hasSeveralHosts: Bool
   /// Whether a standby that lacks acknowledged data may take over (`--allow-lossy-failover`).
   package var allowsLossyFailover = false
 
-  /// Parameters for libpq: detect a dead machine 2 s after sending, give up connecting after 3 s, and of several hosts choose the one that
-  /// accepts writes.
+  /// Detect a dead machine 2 s after sending, give up connecting after 3 s, and of several hosts choose the one that accepts writes.
   private static let defaults = [
     "application_name": "alina-server", "connect_timeout": "3", "tcp_user_timeout": "2000", "keepalives_idle": "5",
     "keepalives_interval": "1", "keepalives_count": "3", "target_session_attrs": "read-write",
   ]
 
-  /// Whether a text is meant as a PostgreSQL URL.
   package static func matches(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }
 
-  /// Parses a URL; throws libpq's error message.
   package init(_ url: String) throws(StoreError) {
     guard PGAddress.matches(url) else {
       throw .unusable("the store is postgres://USER@HOST:PORT/DATABASE, which this is not")
     }
     var problem: UnsafeMutablePointer<CChar>?
     guard let options = PQconninfoParse(url, &problem) else {
-      // Some messages of libpq quote the URL, including its password, after a colon. Keep only the part before the first colon.
+      // Some messages of libpq quote the URL with its password after a colon: keep only the part before the first colon.
       let text = problem.map { PGAddress.line(String(cString: $0)) } ?? "out of memory"
       PQfreemem(problem)
       throw .unusable("the URL of the store cannot be read: \(text.split(separator: ":").first ?? "")")
     }
     defer { PQconninfoFree(options) }
     var option = options
-    // `asked`: the parameters to pass to libpq. `found`: those that the URL or the environment sets, so that no default replaces them.
+    // `asked`: parameters for libpq. `found`: parameters that the URL or the environment sets, so that no default replaces them.
     var (asked, found) = (["client_encoding": "UTF8"], [String: String]())
     while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
       let given = option.pointee.val.map { String(cString: $0) }

@@ -2,14 +2,13 @@ import CLibPQ
 import Foundation
 import MatchStore
 
-/// A connection to PostgreSQL in libpq's pipeline mode, used by one thread at a time.
-///
-/// A lost connection is not reopened, so that a statement meant for a transaction can never run outside of it.
+/// A connection to PostgreSQL in libpq's pipeline mode, used by one thread at a time. A lost connection is not reopened: a statement meant
+/// for a transaction must never run outside of it.
 package final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
   private var connection: OpaquePointer?
   private var prepared: Set<String> = []
 
-  /// Connects and runs `setup`; blocks up to `connect_timeout` for each address.
+  /// Connects and runs `setup`. Blocks up to `connect_timeout` for each address.
   package init(_ address: PGAddress, setup: [PGCall] = []) throws(PGError) {
     connection = PQconnectdb(address.parameters)
     do throws(PGError) {
@@ -22,31 +21,31 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      // A server that does not answer and one that refuses the connection give the same error; its text, libpq's message, says which.
+      // libpq has one error for a server that does not answer and one that refuses the connection; only the text says which.
       throw .unreachable("\(error)")
     }
   }
 
   deinit { close() }
 
-  /// Closes the connection; the outcome of calls in flight is unknown.
+  /// The outcome of calls in flight is unknown.
   func close() {
     PQfinish(connection)
     connection = nil
   }
 
-  /// Whether the connection is open, as far as the client can tell without a round trip.
+  /// As far as the client can tell without a round trip.
   var isOpen: Bool {
     while let connection {
       var ready = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
       guard poll(&ready, 1, 0) > 0 else { return true }
-      // The socket is readable: the server has sent a message, or has closed the connection, or both.
+      // The server has sent a message, or has closed the connection, or both.
       if PQconsumeInput(connection) != 1 { close() }
     }
     return false
   }
 
-  /// Sends the calls in one pipeline and waits for their rows. The calls form one transaction unless they include BEGIN or COMMIT.
+  /// Sends the calls in one pipeline, which is one transaction unless they include BEGIN or COMMIT.
   package func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGError) -> [PGRows] {
     guard isOpen else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
@@ -60,7 +59,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     }
   }
 
-  /// Waits for a notification on the LISTEN channels, for `descriptor` to become readable, or for the time limit; returns the payloads.
+  /// Waits for a notification on the LISTEN channels, for `descriptor` to become readable, or for the time limit.
   func notifications(within milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
     guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
@@ -89,8 +88,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     return texts
   }
 
-  /// Sends a call; first prepares its statement if the connection has not prepared it yet. Returns an entry for each expected result: the
-  /// name of a statement being prepared, or `nil` for rows.
+  /// Returns an entry for each expected result: the name of a statement being prepared, or `nil` for rows.
   private func send(_ call: PGCall) throws(PGError) -> [String?] {
     let (statement, n) = (call.statement, Int32(call.values.count))
     var isNew = false
@@ -138,7 +136,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
         case _ where at >= steps.count: throw .lost("PostgreSQL: an answer without a question")
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
         case let status:
-          // Forget the statement whose preparation failed, so that the next call prepares it again.
+          // The preparation failed, so the next call must prepare the statement again.
           if let name = steps[at] { prepared.remove(name) }
           guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
           let refusal = PGError(result, of: String(cString: PQuser(connection)))
@@ -149,7 +147,6 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     }
   }
 
-  /// Writes pending output, then waits for input.
   private func wait(until deadline: Int64) throws(PGError) {
     while true {
       let unsent = PQflush(connection)
@@ -164,7 +161,6 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     }
   }
 
-  /// Throws libpq's error message if a call failed.
   private func must(_ isWell: Bool) throws(PGError) {
     if isWell { return }
     let text = PGAddress.line(String(cString: PQerrorMessage(connection)))
@@ -186,7 +182,6 @@ extension PGRows {
   }
 }
 
-/// An error of a connection or of the database.
 package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Nothing was sent, because there is no connection.
   case unreachable(String)
@@ -203,7 +198,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Classifies a server error: a refusal, or an unknown outcome if the server also closed the connection.
+  /// A refusal, or an unknown outcome if the server also closed the connection.
   fileprivate init(_ result: OpaquePointer, of role: String) {
     func field(_ code: UnicodeScalar) -> String {
       PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
@@ -223,7 +218,6 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// The store's error for an error of PostgreSQL.
   init(_ error: PGError) {
     if case .lost(let what) = error { self = .unknown(what) } else { self = .failed(error.description) }
   }

@@ -2,9 +2,7 @@ import Base
 
 /// An SQL statement; with a name it is prepared once on each connection.
 package struct PGStatement: Sendable, Hashable {
-  /// The name under which the statement is prepared; `nil` if the text is sent each time.
   let name: String?
-  /// The text, with parameters `$1`, `$2`, ….
   let sql: String
 
   /// A frequent statement, prepared under a hash of its text.
@@ -20,7 +18,6 @@ package struct PGStatement: Sendable, Hashable {
   static let rollback = PGStatement("ROLLBACK")
 }
 
-/// A statement and the values of its parameters.
 package struct PGCall: Sendable, Hashable {
   var statement: PGStatement
   var values: [PGValue]

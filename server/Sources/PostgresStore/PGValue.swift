@@ -4,7 +4,7 @@ import MatchProtocol
 package enum PGValue: Sendable, Hashable {
   case null
   case bool(Bool)
-  /// `bigint`; columns of narrower types are not used.
+  /// The type `bigint`.
   case int(Int64)
   case double(Double)
   case text(String)
@@ -25,7 +25,7 @@ package enum PGValue: Sendable, Hashable {
   static func texts(_ values: [String?]) -> PGValue { .array(values.map { .optional($0) }, of: .text) }
   static func blobs(_ values: [[UInt8]]) -> PGValue { .array(values.map(bytes), of: .bytea) }
 
-  /// The value if it has the type and is not NULL.
+  /// `nil` for NULL or a value of another type.
   package var int: Int64? { if case .int(let value) = self { value } else { nil } }
   var text: String? { if case .text(let value) = self { value } else { nil } }
   var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
@@ -34,7 +34,7 @@ package enum PGValue: Sendable, Hashable {
   var ints: [Int64]? { if case .array(let values, .int8) = self { values.compactMap(\.int) } else { nil } }
   var texts: [String]? { if case .array(let values, .text) = self { values.compactMap(\.text) } else { nil } }
 
-  /// Appends the value in the binary format and returns `true`; for NULL appends nothing and returns `false`. O(size).
+  /// Appends the value in the binary format and returns `true`; for NULL appends nothing and returns `false`.
   func encode(into out: inout [UInt8]) -> Bool {
     switch self {
     case .null: return false
@@ -44,8 +44,8 @@ package enum PGValue: Sendable, Hashable {
     case .text(let value): out += value.utf8
     case .bytes(let value): out += value
     case .array(let values, let kind):
-      // An array in the binary format: the number of dimensions, whether it contains NULL, the element type, then the number of elements
-      // and the first index, then each element after its length in bytes.
+      // An array has the number of dimensions, whether it contains NULL, the element type, the number of elements, the first index, then
+      // the length and bytes of each element.
       for word in [values.isEmpty ? 0 : 1, values.contains(.null) ? 1 : 0, kind.rawValue] { out.appendBig(word) }
       if values.isEmpty { break }
       for word in [UInt32(values.count), 1] { out.appendBig(word) }
@@ -60,7 +60,7 @@ package enum PGValue: Sendable, Hashable {
     return true
   }
 
-  /// Decodes a column; unsupported types become bytes.
+  /// Unsupported types become bytes.
   init(_ bytes: Slice<UnsafeRawBufferPointer>, type: UInt32) {
     let number = { (part: Slice<UnsafeRawBufferPointer>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
     switch Kind(rawValue: type) {
@@ -85,7 +85,7 @@ package enum PGValue: Sendable, Hashable {
 }
 
 extension [UInt8] {
-  /// Appends an integer, most significant byte first.
+  /// Appends the most significant byte first.
   fileprivate mutating func appendBig(_ value: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }

@@ -1,15 +1,14 @@
 import MatchStore
 
-/// The PostgreSQL schema and its migrations. A migration adds what its build needs. Only a later migration removes obsolete parts, once no
-/// supported build needs them. `min_reader` is the oldest build that may use the database.
+/// A migration adds what its build needs. Only a later migration removes obsolete parts, once no supported build needs them.
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use this build's database; raised only if a migration removes something. Version 7 removed the owners of
-  /// matches (columns `epoch`), which older builds need.
+  /// The oldest build that can use this build's database: version 7 removed the owners of matches (columns `epoch`), which older builds
+  /// need.
   static let minReader = 7
 
-  /// The statements that migrate a database: `steps[i]` migrates it from version i to version i + 1.
+  /// `steps[i]` migrates a database from version i to version i + 1.
   static let steps: [[String]] = [
     [
       """
@@ -28,8 +27,7 @@ enum PostgresMigrations {
         expires BIGINT NOT NULL)
       """,
       "CREATE INDEX session_account ON session (account)",
-      // Half of each page of the table stays free for new versions of its rows. So a move's update of `seq` is a HOT update: it stays on
-      // the page and changes no index.
+      // Half of each page stays free for new versions of its rows. So a move's update of `seq` stays on the page and changes no index.
       """
       CREATE TABLE match (
         id TEXT COLLATE "C" PRIMARY KEY, x BIGINT, o BIGINT, opener BIGINT, code TEXT, created BIGINT NOT NULL,
@@ -79,18 +77,15 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // `log_language.version` is the version of the log events in use. `node.events` is the version that the node can read, or 1 if the
-    // node's build does not store it.
+    // `log_language.version`: the version of the log events in use. `node.events`: the version that the node can read.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // Drops an index that slowed each move: the lobby, not the schema, detects repeated commands. This step formerly created two functions
-    // as well, which a later step drops.
+    // The index slowed each move. The lobby, not the schema, detects repeated commands.
     ["DROP INDEX match_event_mid"],
     [],
-    // Standings in all games but the classic one. The standing in the classic game is in the account's row, where older builds read and
-    // write it.
+    // The standing in the classic game is in the account's row, where older builds read and write it.
     [
       """
       CREATE TABLE standing (
@@ -101,19 +96,17 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0",
     ],
-    // A match no longer has an owner, but lists the nodes that follow it. Live matches continue: the next search for matches that no living
-    // node follows finds them.
+    // A match no longer has an owner, but lists the nodes that follow it.
     [
       "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
       "DROP SEQUENCE node_epoch",
-      // An event's body contains its side and its command's id (`mid`), and a match no longer has an owner (`epoch`).
+      // An event's body contains its side and its command's id (`mid`).
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
-      // The index contains the set of nodes that follow a match. Few different sets exist, so a search for dead nodes jumps from one set to
-      // the next instead of reading every match.
+      // Few different sets of nodes exist, so a search for dead nodes jumps in the index from set to set instead of reading every match.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
-      // If several open rooms have the same code, only the latest could be joined. The latest room keeps the code; the other rooms lose it.
+      // Of several open rooms with the same code, only the latest could be joined. So only the latest keeps the code.
       """
       UPDATE match m SET code = NULL WHERE x IS NULL AND ended IS NULL AND EXISTS (
         SELECT 1 FROM match later WHERE later.code = m.code AND later.x IS NULL AND later.ended IS NULL
@@ -161,7 +154,7 @@ enum PostgresMigrations {
       "UPDATE account SET token_expires = token_expires + 276 * 86400000::bigint WHERE NOT guest",
       "CREATE INDEX account_expires ON account (token_expires)", "CREATE INDEX ticket_node ON ticket (node)",
     ],
-    // Tournaments. `closes` is the time after which no game begins; only lobbies decode `data`.
+    // `closes`: the time after which no game begins. Only lobbies decode `data`.
     [
       """
       CREATE TABLE tournament (
@@ -175,27 +168,27 @@ enum PostgresMigrations {
         PRIMARY KEY (tournament, account)) WITH (fillfactor = 50)
       """,
     ],
-    // The number of names registered from an address on a day. The address is stored as a digest.
+    // The number of names registered from an address, stored as a digest, on a day.
     [
       "CREATE TABLE name_count (address BYTEA, day BIGINT, count BIGINT NOT NULL, PRIMARY KEY (address, day))"
     ],
   ]
 
-  /// The first key of the server's advisory locks ("Alin" in ASCII). The second key is a hash of the lock's purpose and the schema's name,
-  /// so that several stores can share a database.
+  /// The first key of advisory locks ("Alin" in ASCII). The second key hashes the schema's name, so that several stores can share a
+  /// database.
   static let lockClass = 0x416C_696E
   /// READ COMMITTED, so that the statements after the lock see the migrations of other nodes.
   private static let begin = PGStatement(once: "BEGIN ISOLATION LEVEL READ COMMITTED")
   private static let lock = PGStatement(
     once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
 
-  /// Migrates a database to this build's version in one transaction; other nodes that migrate at the same time wait.
+  /// Migrates in one transaction; other nodes that migrate at the same time wait.
   static func run(_ connection: PGConnection, place: String) throws(StoreError) {
     var minReader = 0
     do throws(PGError) {
       minReader = try migrate(connection)
     } catch {
-      // Roll back to release the lock; the first error is reported.
+      // Roll back to release the lock.
       _ = try? connection.run([PGStatement.rollback()], within: 5000)
       throw StoreError(error).reading(place)
     }
@@ -204,7 +197,7 @@ enum PostgresMigrations {
     }
   }
 
-  /// Migrates if needed; returns the `min_reader` of the database.
+  /// Returns the `min_reader` of the database.
   private static func migrate(_ connection: PGConnection) throws(PGError) -> Int {
     let exists = try connection.run(
       [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)

@@ -3,14 +3,14 @@ import Foundation
 import MatchStore
 import Synchronization
 
-/// SQL for the start of a node's channel name; the node's id follows. Channels are global to a database, so the name includes a hash of the
-/// schema's name.
+/// The start of a node's channel name; the node's id follows. Channels are global to a database, so the name includes a hash of the
+/// schema's.
 private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
 
 extension PostgresStore {
   private static let notifyAll = PGStatement(once: "SELECT count(pg_notify(\(channelOfNode) id, '')) FROM node")
 
-  /// Sends every node an empty notification. Each node then compares its memory with the store, as after lost notifications.
+  /// Sends every node an empty notification, on which a node compares its memory with the store.
   package func requestComparison() throws(StoreError) { try pool.run([PostgresStore.notifyAll()]) }
 }
 
@@ -23,7 +23,7 @@ final class PostgresListener: Sendable {
   /// A pipe that wakes the thread when its writing end is closed.
   private let wakePipe = Pipe()
 
-  /// Milliseconds without a notification after which the connection is tested, and within which the database must answer the test.
+  /// Milliseconds without a notification until the connection is tested, and in which the database must answer the test.
   private static let silence: Int32 = 1500
 
   init(_ address: PGAddress, node: NodeID, heard: @escaping @Sendable (String?) -> Void) {
@@ -36,7 +36,7 @@ final class PostgresListener: Sendable {
     thread.start()
   }
 
-  /// Stops the thread without waiting for its end. A notification that is just being delivered is still delivered, but none after it.
+  /// Does not wait for the thread's end: a notification that is just being delivered is still delivered.
   func end() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }
@@ -51,8 +51,7 @@ final class PostgresListener: Sendable {
     var failures = 0
     while !isEnded {
       do throws(PGError) { try receive { failures = 0 } } catch {
-        // After a failed connection, wait before the next attempt: 50 ms after the first failure in a row, then twice as long after each,
-        // at most 400 ms. `end` ends the wait.
+        // Wait 50 ms after the first failure in a row, then 100, 200 and 400 ms. `end` ends the wait.
         var ready = pollfd(fd: wakePipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
         failures = min(failures + 1, 3)
@@ -80,10 +79,8 @@ final class PostgresListener: Sendable {
   private func deliver(_ text: String?) { if !isEnded { heard(text) } }
 }
 
-/// A thread that sends notifications, all queued ones in one transaction. Notifications that cannot be sent are dropped.
-///
-/// The transactions of moves send no notifications: a transaction with NOTIFY holds a lock on the whole database until its commit is
-/// flushed.
+/// A thread that sends all queued notifications in one transaction, and drops those that cannot be sent. Transactions of moves send none: a
+/// transaction with NOTIFY locks the whole database until its commit is flushed.
 final class PostgresPublisher: Sendable {
   private struct State {
     var notifications: [(node: NodeID, text: String)] = []

@@ -2,7 +2,6 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Questions about players and the queue.
 extension PostgresStore {
   static let settle = PGStatement(
     "UPDATE session SET previous = NULL WHERE id = $1 AND generation = $2::bigint")
@@ -15,7 +14,7 @@ extension PostgresStore {
 
   static let account = PGStatement(
     "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
-  /// The live matches of an account, each with its first event, which names its game. LIMIT makes PostgreSQL look each event up by key.
+  /// LIMIT makes PostgreSQL look up each match's first event by key.
   private static let liveOf = PGStatement(
     """
     SELECT \(PostgresRows.openingColumns) FROM match m

@@ -8,7 +8,7 @@ final class PostgresPool: Sendable {
   private struct State {
     var idle: [PGConnection] = []
     var isClosed = false
-    /// The monotonic time, in milliseconds, of the last failed connection attempt, and the number of failures in a row.
+    /// The monotonic time, in milliseconds, of the last failed attempt to connect, and the number of failures in a row.
     var failed: (at: Int64, times: Int) = (0, 0)
   }
 
@@ -16,7 +16,7 @@ final class PostgresPool: Sendable {
   private let tokens: DispatchSemaphore
   private let address: PGAddress
   private let setup: [PGCall]
-  /// Milliseconds after which an unanswered pipeline counts as lost, and for which a transaction is retried when it conflicts with others.
+  /// Milliseconds after which an unanswered pipeline counts as lost, and for which a transaction in conflict is retried.
   private let deadline: Int64
 
   /// Creates an empty pool, which connects on demand and runs `setup` on each new connection.
@@ -30,9 +30,8 @@ final class PostgresPool: Sendable {
 
   private func take() throws(PGError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
-    // Attempt a new connection at the earliest 50 ms after the last failure; after more failures in a row 100, 200, then 400 ms. A longer
-    // pause would let players wait after the database has recovered. A random part of the pause, up to half, is taken off, so that nodes do
-    // not reconnect all at once.
+    // Wait 50 ms after the first failure, then 100, 200 and 400 ms: players must not wait long after the database has recovered. Take off
+    // up to half at random, so that nodes do not reconnect all at once.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
     guard !isClosed else { throw .unreachable("the store is closed") }
     if failed.times > 0 {
@@ -50,7 +49,7 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// A transaction in progress on one connection. Each `run` is one round trip, unless all its rows are prefetched.
+  /// A transaction on one connection. Each `run` is one round trip, unless all its rows are prefetched.
   struct Transaction {
     fileprivate let connection: PGConnection
     private let deadline: Int64
@@ -66,20 +65,18 @@ final class PostgresPool: Sendable {
       (self.connection, self.deadline) = (connection, deadline)
     }
 
-    /// Returns the rows of the calls. If the rows of any call are not prefetched, makes a round trip for all calls. Throws only `.failed`,
-    /// since nothing is committed yet.
+    /// Makes one round trip for all calls unless all are prefetched. Throws only `.failed`, since nothing is committed yet.
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
       let known = calls.compactMap { foreseen.removeValue(forKey: $0) }
       if known.count == calls.count { return known }
       do throws(PGError) { return try execute(calls) } catch { throw .failed(error.description) }
     }
 
-    /// Prefetches the rows of calls in one round trip, for later calls of `run`.
+    /// Reads rows in one round trip for later calls of `run`.
     mutating func prefetch(_ calls: [PGCall]) throws(StoreError) {
       for (call, rows) in zip(calls, try run(calls)) { foreseen[call] = rows }
     }
 
-    /// Queues calls for the next round trip.
     mutating func enqueue(_ calls: [PGCall]) { queued += calls }
 
     /// Sends the queued calls and `calls`, then commits.
@@ -91,7 +88,6 @@ final class PostgresPool: Sendable {
       } catch { throw StoreError(error) }
     }
 
-    /// Rolls back unless committed.
     fileprivate func rollBack() {
       guard isBegun, !isDone else { return }
       _ = try? connection.run([PGStatement.rollback()], within: deadline)
@@ -109,14 +105,14 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction, and retries the transaction after contention. Rolls back unless `body` calls `finish`.
+  /// Retries the transaction after contention. Rolls back unless `body` calls `finish`.
   func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
     try withConnection { (connection) throws(StoreError) in
       let end = Moment.currentMonotonic + deadline
       while true {
         var transaction = Transaction(connection, deadline: deadline)
         do throws(StoreError) {
-          // Roll back if `body` itself throws, to release its locks.
+          // Release the locks also if `body` throws.
           defer { transaction.rollBack() }
           return try body(&transaction)
         } catch {

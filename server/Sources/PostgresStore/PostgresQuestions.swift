@@ -2,7 +2,6 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Questions about nodes and matches; those about players are in `PostgresPlayers`.
 extension PostgresStore {
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
     var (answers, rest) = ([Result<StoreAnswer, StoreError>](), questions[...])
@@ -20,7 +19,6 @@ extension PostgresStore {
     return answers
   }
 
-  /// Answers several questions of one `StoreLane` in one batch.
   private func answer(_ questions: ArraySlice<StoreQuestion>, of lane: StoreLane) throws(StoreError) -> [StoreAnswer] {
     switch lane {
     case .follow(let node):
@@ -101,8 +99,7 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// Sets heartbeats that are more than a second in the future to the present. They were written before the clock was set back; until the
-  /// clock reaches them, a dead node would seem alive.
+  /// Resets heartbeats in the future, written before the clock was set back: they would let a dead node seem alive until that time.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
@@ -124,8 +121,7 @@ extension PostgresStore {
       })
   }
 
-  /// SQL of the recursive query `sets`: the different sets of nodes that live matches list. Each step looks up the next set, in the order
-  /// of `nodes`, in the index of live matches by nodes, so that not all matches are read.
+  /// The different sets of nodes that live matches list. Each step looks up the next set in an index, so that not all matches are read.
   private static let sets = """
     sets AS (
       (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
@@ -150,8 +146,7 @@ extension PostgresStore {
     try pool.run(PostgresStore.leaving.map { $0(.text(node)) }, within: 10_000)
   }
 
-  /// Makes node $1 follow up to $2 matches that list a dead node or no node. Skips matches that other transactions have locked: the next
-  /// search finds them, unless a living node follows them by then.
+  /// Makes node $1 follow up to $2 matches that list a dead node or no node. Skips locked matches, which the next search may find.
   private static let takeLost = PGStatement(
     """
     WITH RECURSIVE \(sets), living AS MATERIALIZED (SELECT id FROM node WHERE \(PostgresRows.lives) OR id = $1),
@@ -165,8 +160,8 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// Deletes the tickets of dead nodes, but not those of node $1. The recursive query `places` lists the different nodes that have tickets:
-  /// each step looks up the next node, in the order of ids, in the index of tickets by node, so that not all tickets are read.
+  /// Deletes the tickets of dead nodes other than $1. Each step of `places` looks up the next node in an index, so that not all tickets are
+  /// read.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (
@@ -280,8 +275,7 @@ extension PostgresStore {
     "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
   }
   private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
-  /// Renews sessions at living nodes, and their accounts; all times are in milliseconds. $1 for guests, $2 for other accounts: the lifetime
-  /// from now on. $3, $4 likewise: sessions with more time left than this are not renewed. $5: the most sessions to renew.
+  /// $1, $2: the new lifetime in ms for guests and other accounts. $3, $4: sessions with more time left are not renewed. $5: most sessions.
   private static let renew = PGStatement(
     once: """
       WITH here AS (
@@ -301,8 +295,7 @@ extension PostgresStore {
         SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s"))
         LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
-  /// SQL for "is expired and may be deleted". Keeps accounts that played in a match that ended less than ten minutes ago: a rematch may
-  /// need them.
+  /// Keeps accounts that played in a match that ended less than ten minutes ago: a rematch may need them.
   private static let isForgotten = """
     token_expires <= \(PostgresRows.now) AND (guest OR NOT banned) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
       AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))
@@ -317,7 +310,7 @@ extension PostgresStore {
     once: "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest LIMIT $1::bigint) AS guests")
   private static let lockIdle = PGStatement(
     once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY token_expires, id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
-  /// Deletes those of the locked accounts that still satisfy `condition`: a player may have logged in before the accounts were locked.
+  /// Checks `condition` again: a player may have logged in before the accounts were locked.
   private static func dropGuests(_ condition: String) -> PGStatement {
     PGStatement(
       once: """
@@ -354,11 +347,11 @@ extension PostgresStore {
         SELECT address, day FROM name_count WHERE day < \(PostgresRows.now) / 86400000 LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
 
-  /// Answers `StoreQuestion.clean`; returns whether more expired rows may be left to delete.
+  /// Returns whether more expired rows may be left to delete.
   private func clean(_ most: Int, _ age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (some, fresh) = (PGValue.int(Int64(StoreQuestion.cleanedAtOnce)), lives.fresh)
     return try pool.transact { (transaction) throws(StoreError) in
-      // Only one node cleans at a time: no other node gets this lock.
+      // Only one node cleans at a time.
       guard try transaction.run([PostgresStore.cleaning()])[0].rows.first?.first?.bool == true else { return false }
       var found = try transaction.run([
         PostgresStore.renew(
@@ -390,7 +383,7 @@ extension PostgresStore {
     "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
   private static let followedLogs = PGStatement(
     "SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq")
-  /// SQL for "is one of the accounts that play the matches `$1` or opened their rooms".
+  /// The accounts that play the matches `$1` or opened their rooms.
   private static let seats = """
     ANY(ARRAY(SELECT unnest(ARRAY[m.x, m.o, m.opener]) FROM match m WHERE m.id = ANY($1::text[])))
     """
@@ -409,8 +402,7 @@ extension PostgresStore {
     return ids.map { found[$0] }
   }
 
-  /// Reads those of the matches that exist, in the order of their ids. Node `asker` counts as living, whatever its last heartbeat, so its
-  /// sessions count as connected.
+  /// The existing matches, in the order of their ids. Sessions at node `asker` count as connected, whatever its last heartbeat.
   private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [FollowedMatch] {
     let values = PGValue.texts(ids.map(\.rawValue))
     let found = try read([
@@ -447,14 +439,13 @@ extension PostgresStore {
     ORDER BY match_id, seq
     """)
 
-  /// SQL for the latest ended matches of account `$1`: each seat (X, O) is searched by its index, and the results are merged.
+  /// The latest ended matches of account `$1`. Each seat (X, O) is searched by its index.
   static func latest(_ columns: String, ended: String = "< $2::bigint", most: String = "$3::bigint") -> String {
     let seats = ["x", "o"].map { seat in
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"
         + " ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES)"
     }
-    // WITH TIES adds the matches that ended in the same millisecond as the page's last match, because the next page of the history begins
-    // before that millisecond.
+    // WITH TIES adds matches that ended in the same millisecond as the page's last match: the next page begins before this millisecond.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
       + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }

@@ -3,25 +3,21 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Accounts, sessions, tickets and matches in SQL. Queries name all columns, since a later build may have added some.
+/// Queries name all columns, since a later build may have added some.
 enum PostgresRows {
   /// Milliseconds since 1970 on the database's clock, evaluated at each occurrence.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-  /// SQL for the condition that a row of `node` belongs to a living node.
+  /// The condition that a row of `node` belongs to a living node.
   static let lives = "beat_at > \(now) - \(Heartbeat.lives)"
 
-  // PostgreSQL plans a statement once, possibly while the tables are empty. Then scanning the index of all live matches, or of all waiting
-  // tickets, seems as cheap as a look-up by key. `isLive` and `waits` are written differently from the conditions of these indexes, so
-  // PostgreSQL cannot choose the indexes for them.
+  // PostgreSQL plans a statement once, possibly while the tables are empty and any index seems cheap. `isLive` and `waits` are written so
+  // that PostgreSQL cannot choose the indexes of all live matches and all waiting tickets.
 
-  /// The id of a match if it is live, as a subquery.
+  /// The id of a match if it is live.
   static func liveMatch(_ id: String) -> String { "(SELECT m.id FROM match m WHERE m.id = \(id) AND m.ended IS NULL)" }
-  /// SQL for the condition that a row of `match` is live.
   static func isLive(_ match: String) -> String { "coalesce(\(match).ended, 0) = 0" }
-  /// SQL for the condition that a row of `ticket` waits.
   static let waits = "coalesce(ticket.match_id, '') = ''"
 
-  /// Qualifies column names with an alias.
   private static func columns(_ names: String, of alias: String) -> String {
     names.split(separator: ", ").map { "\(alias).\($0)" }.joined(separator: ", ")
   }
@@ -32,8 +28,7 @@ enum PostgresRows {
     id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance, quiet, \
     muted, banned, blocked
     """
-  /// The columns of `account`; the last one contains the results in all games but the classic one, in the form of
-  /// `AccountRecord.otherGames`.
+  /// The last column contains the standings in all games but the classic one, in the form of `AccountRecord.otherGames`.
   static let accountColumns = """
     \(columns(ownColumns, of: "account")), account.version, \
     (SELECT string_agg(concat_ws(' ', s.rules, s.rating, s.deviation, s.volatility, s.rated_at, s.won, s.drawn, s.lost), ',') FROM standing s WHERE s.account = account.id)
@@ -61,7 +56,7 @@ enum PostgresRows {
       lost = excluded.lost
     """)
 
-  /// Adds or replaces an account, depending on the statement (`addAccount` or `replaceAccount`).
+  /// `statement`: `addAccount` or `replaceAccount`.
   static func put(_ account: AccountRecord, by statement: PGStatement) -> [PGCall] {
     let own: [PGValue] = [
       .int(account.id), .text(account.name), .bool(account.guest), .optional(account.token?.bytes),
@@ -117,7 +112,6 @@ enum PostgresRows {
   static let matchWidth = 8
   static let matchColumns = "id, x, o, opener, code, created, ended, seq"
   static let eventColumns = "e.match_id, e.seq, e.body"
-  /// The columns of a match and of its first event.
   static let openingColumns = "\(columns(matchColumns, of: "m")), \(eventColumns)"
 
   static func id(_ value: PGValue?) -> MatchID? { value?.text.flatMap(MatchID.init(rawValue:)) }
@@ -127,8 +121,7 @@ enum PostgresRows {
     return nodes.count > 1 ? Set(nodes).sorted() : nodes
   }
 
-  /// The matches in the rows `records`, with logs from the rows `events`, which are sorted by `seq`. A log is cut at the first missing
-  /// `seq`; then its length differs from the stored number of events. O(rows).
+  /// `events` must be sorted by `seq`. A log ends before its first missing event; its length then differs from the stored one. O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [[UInt8]]] = [:]
     for row in events {

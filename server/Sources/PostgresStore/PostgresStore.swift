@@ -2,21 +2,19 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store in PostgreSQL 15 or newer, which several nodes may share; applied units are on the database's disk.
+/// A store in PostgreSQL 15 or newer, which several nodes may share. Applied units are on the database's disk.
 ///
-/// It has one connection for units, six for questions that change something, three for questions that only read, one for `ping`, and one
-/// each to receive and to send notifications. A new connection can replace any of them, because a database session has no state except its
-/// settings and the open transaction.
+/// A new connection can replace any other, because a database session has no state except its settings and the open transaction.
 package final class PostgresStore: MatchStore {
   package let isShared = true
-  /// The store's address without user and password.
+  /// Without user and password.
   package let place: String
   private let address: PGAddress
-  /// The connections that write units.
+  /// For units.
   let writer: PostgresPool
-  /// The connections for questions that change something.
+  /// For questions that change something.
   let pool: PostgresPool
-  /// The connections for questions that only read; the calls of one pipeline share a snapshot.
+  /// For questions that only read. The calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
   private let publisher: PostgresPublisher
@@ -28,10 +26,8 @@ package final class PostgresStore: MatchStore {
   /// The time limit in milliseconds for reading all accounts, or the ids of all matches.
   private static let longDeadline: Int64 = 600_000
 
-  /// Settings of each connection, which override the defaults of the database's role. The server ends a transaction that idles for 2 s, so
-  /// that a stopped client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off,
-  /// because it takes a second on each new connection; otherwise PostgreSQL would use it for the high cost that it estimates for the scans
-  /// disabled by `serving`. The server ends the session of an unreachable client after eight seconds.
+  /// A transaction that idles for 2 s is ended, so that a stopped client cannot keep its locks. Plans are generic, because the best plan
+  /// does not depend on the parameters. JIT is off, because it takes a second on each new connection.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",
@@ -40,9 +36,8 @@ package final class PostgresStore: MatchStore {
     "SET tcp_user_timeout = 8000",
   ].map { PGStatement(once: $0)() }
 
-  /// Additional settings of connections that serve questions. A statement that waits 3 s for a row lock fails and is retried. Scans of
-  /// whole tables are disabled: statements find rows by key, and a plan made while the tables were small would scan them when they are
-  /// large.
+  /// A statement that waits 3 s for a row lock fails and is retried. Scans of whole tables are disabled, because a plan made while the
+  /// tables are small would still scan them when they are large.
   private static let serving =
     everywhere
     + [
@@ -51,8 +46,7 @@ package final class PostgresStore: MatchStore {
 
   private static let snapshot = PGStatement(once: "SET default_transaction_isolation = 'repeatable read'")()
 
-  /// Connects and migrates the schema; throws if the database is unreachable, its settings do not guarantee durability,
-  /// or only newer builds may use it.
+  /// Throws if the database is unreachable, its settings do not guarantee durability, or only newer builds may use it.
   package init(_ address: PGAddress, deadline: Int64 = PostgresStore.deadline) throws(StoreError) {
     self.address = address
     place = address.description
@@ -71,7 +65,6 @@ package final class PostgresStore: MatchStore {
 
   // MARK: opening
 
-  /// Throws if the database's settings do not guarantee durability; migrates the schema.
   private func prepare() throws(StoreError) {
     let settings = ["fsync", "full_page_writes", "server_encoding"]
     let names = settings + ["synchronous_standby_names"]
@@ -102,8 +95,7 @@ package final class PostgresStore: MatchStore {
   private static let setName = PGStatement(once: "SELECT set_config('alina.connection', $1, false)")
   private static let getName = PGStatement(once: "SELECT current_setting('alina.connection', true)")
 
-  /// Throws if a pooler gives each transaction another database session, as pgbouncer with pooling by transaction does: notifications and the
-  /// settings in `everywhere` belong to a session.
+  /// Throws if a pooler gives each transaction another session, as pgbouncer can: notifications and settings belong to a session.
   private func refusePooler(_ connection: PGConnection) throws(StoreError) {
     var random = SystemRandomNumberGenerator()
     let name = "\(random.next())"
@@ -114,8 +106,7 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // While this transaction is open, the second connection keeps its database session. Behind a pooler that assigns sessions by
-      // transaction, this may be the one in which the first connection has set `name`. Then the first connection gets another one.
+      // Behind such a pooler, this transaction may get the session in which the first connection has set `name`, and keeps this session.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })
@@ -127,9 +118,8 @@ package final class PostgresStore: MatchStore {
     } catch { throw StoreError(error).reading(place) }
   }
 
-  /// Whether connections share database sessions. The first connection has set `name`; `other` is what the second connection then read, and
-  /// `own` reads the name on the first connection. If `other` is `name`, `own` is not called: in a pool of one session, which the second
-  /// connection still holds, it would wait for ever.
+  /// The first connection has set `name`, the second then read `other`; `own` reads on the first again. If `other` is `name`, `own` is not
+  /// called: in a pool of one session, which the second connection still holds, `own` would wait for ever.
   static func sharesSessions(
     _ name: String, other: String?, own: () throws(PGError) -> String?
   ) throws(PGError) -> Bool {
@@ -150,7 +140,7 @@ package final class PostgresStore: MatchStore {
 
   // MARK: reading
 
-  /// Runs calls that only read, in one snapshot; retries once after a lost connection.
+  /// Reads in one snapshot; retries once after a lost connection.
   func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
     do throws(StoreError) { return try reader.run(calls, within: milliseconds) } catch {
       guard case .unknown = error else { throw error }
@@ -184,7 +174,7 @@ package final class PostgresStore: MatchStore {
       throw .failed("two accounts have the same number or name")
     }
     try pool.transact { (transaction) throws(StoreError) in
-      // If another transaction takes one of these names meanwhile, the unique index refuses the insertion, and this transaction is retried.
+      // If another transaction takes one of the names meanwhile, the unique index refuses the insertion, and this transaction is retried.
       let found = try transaction.run([PostgresStore.taken(.ints(accounts.map(\.id)), .texts(names))])
       if let name = found[0].rows.first?.first?.text { throw .failed("the number or name of \(name) is taken") }
       for start in stride(from: 0, to: accounts.count, by: 500) {
@@ -197,7 +187,6 @@ package final class PostgresStore: MatchStore {
     }
   }
 
-  /// Deletes up to 500 matches that ended before a time, with their logs.
   private static let drop = PGStatement(
     once: """
       WITH old AS (SELECT id FROM match WHERE ended < $1 ORDER BY ended LIMIT 500 FOR UPDATE SKIP LOCKED),
@@ -207,7 +196,6 @@ package final class PostgresStore: MatchStore {
 
   private static let anyNode = PGStatement(once: "SELECT address FROM node WHERE \(PostgresRows.lives) LIMIT 1")
 
-  /// Throws if a server is running on the database.
   package func requireNoNode() throws(StoreError) {
     guard let address = try read([PostgresStore.anyNode()])[0].rows.first?.first?.text else { return }
     throw .unusable("\(place): a server is running on it, at \(address); stop it first")

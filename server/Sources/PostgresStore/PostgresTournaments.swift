@@ -2,18 +2,16 @@ import Base
 import MatchProtocol
 import MatchStore
 
-/// The key of an entrant's row.
 struct EntrantKey: Hashable {
   var code: String
   var account: Int64
 }
 
 extension TournamentGame {
-  /// The keys of the rows of both entrants, X and O.
   var keys: [EntrantKey] { [seats.x, seats.o].map { EntrantKey(code: code, account: $0) } }
 }
 
-/// Statements about tournaments and their entrants. Entrants are locked after accounts, matches, tickets and keys.
+/// Entrants are locked after accounts, matches, tickets and keys.
 extension PostgresStore {
   static let lockEntrants = PGStatement(
     """
@@ -33,7 +31,7 @@ extension PostgresStore {
         """),
     PGStatement(once: "DELETE FROM tournament WHERE closes < \(PostgresRows.now) - $1::bigint"),
   ]
-  /// Tournaments are locked before their entrants, also when the organiser changes the tournament: with one order no deadlock is possible.
+  /// Tournaments are locked before their entrants, also when the organiser changes one: a single order of locks prevents deadlocks.
   static let lockTournaments = PGStatement(
     "SELECT data FROM tournament WHERE code = ANY($1::text[]) ORDER BY code FOR UPDATE")
   fileprivate static let ofCode = PGStatement("SELECT data, \(PostgresRows.now) FROM tournament WHERE code = $1")

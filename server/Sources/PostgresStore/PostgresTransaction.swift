@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Rows of players within a transaction. Accounts are locked before their sessions.
+/// Accounts are locked before their sessions.
 extension PostgresPool.Transaction: StoreRows {
   static let now = PGStatement("SELECT \(PostgresRows.now)")
 
@@ -12,8 +12,7 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches in one round trip the rows of a login that need no earlier answer. A later `run` uses a prefetched row only for an equal
-  /// call. So this function and the later reads both take their calls from the functions below.
+  /// Prefetches rows of a login in one round trip. `run` finds them only by equal calls, so both take their calls from the functions below.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))
@@ -39,8 +38,7 @@ extension PostgresPool.Transaction: StoreRows {
 
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
     switch who {
-    // The first statement locks the account, the second reads it. A single statement could miss results in games other than the classic
-    // one: these are rows of another table, read as they were before the lock was granted.
+    // Lock first, then read: a single statement would read the table `standing` as it was before the lock was granted.
     case .id(let id):
       return try run(Self.reading(id))[1].rows.first.flatMap(PostgresRows.account)
     case .name(let name):
@@ -156,7 +154,7 @@ extension PostgresPool.Transaction: StoreRows {
       .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
       .int(session.expires), .text(node))
     let enter = [Self.lockSession(.text(session.id)), put]
-    // Calls of the login that follow this function (they delete the oldest sessions and read the profile) share this round trip.
+    // The rest of the login, which deletes the oldest sessions and reads the profile, shares this round trip.
     let most = SessionRecord.mostPerAccount
     try prefetch(
       enter + [Self.trimming(session.account, to: most, but: session.id)]

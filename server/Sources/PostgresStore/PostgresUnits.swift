@@ -2,10 +2,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Units and tickets. A batch of units that append a single event each is one statement in one round trip. Any other batch is one
-/// transaction of two round trips: lock and read the rows, validate the units in order, then write all changes.
-///
-/// Locks are taken on accounts, then matches, tickets, keys, tournaments and entrants, each by id, so that no deadlock is possible.
+/// A batch of units with a single event each is one statement. Any other batch is one transaction of two round trips: lock and read, then
+/// write. Locks are taken on accounts, then matches, tickets, keys, tournaments and entrants, each by id, so that no deadlock is possible.
 extension PostgresStore {
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     let mistakes = units.map(\.mistake)
@@ -25,8 +23,8 @@ extension PostgresStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// Appends the events of units with a single event each. `count(*)` makes PostgreSQL take all locks before the first update. `IS TRUE`
-  /// makes PostgreSQL look up each event's match in a hash table of the updated matches, instead of comparing it with each of them.
+  /// `count(*)` makes PostgreSQL take all locks before the first update. `IS TRUE` makes PostgreSQL look up an event's match in a hash
+  /// table instead of comparing it with each match.
   private static let append = PGStatement(
     """
     WITH locked AS MATERIALIZED (SELECT FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE),
@@ -54,7 +52,7 @@ extension PostgresStore {
     }
   }
 
-  /// Queues tickets in one batch; the results are as if the tickets were queued one after the other.
+  /// Queues tickets in one batch, as if one after the other.
   func queue(_ wanted: [(ticket: TicketRecord, rated: Bool)]) throws(StoreError) -> [QueueResult] {
     try judge(BatchReadSet(wanted), on: pool) { (judge) throws(StoreError) in
       var results: [QueueResult] = []
@@ -84,7 +82,6 @@ extension [StoreUnit] {
 }
 
 extension StoreUnit.Log {
-  /// The events as rows of `match_event`.
   var numbered: [EventRow] { bodies.enumerated().map { (m, after + 1 + $0, $1) } }
 }
 
@@ -92,7 +89,7 @@ extension StoreUnit.Log {
 typealias EventRow = (m: MatchID, seq: Int, body: [UInt8])
 
 extension PGStatement {
-  /// A call with the columns of events as its last three parameters.
+  /// The columns of the events become the last three parameters.
   func callAsFunction(_ values: PGValue..., events: [EventRow]) -> PGCall {
     PGCall(
       statement: self,

@@ -21,10 +21,10 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// Prepared statements, by the address of their SQL text, which is a constant of the program.
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
-  /// Opens an existing file; with `creates`, creates a missing one. A statement waits up to a second for locks of other programs.
+  /// With `creates`, creates a missing file. A statement waits up to a second for locks of other programs.
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
-    // Only the owner may read the file; SQLite gives the `-wal` and `-shm` files the same permissions.
+    // Only the owner may read the file. SQLite gives the `-wal` and `-shm` files the same permissions.
     if creates, path != SQLiteStore.inMemory { close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) }
     let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let opened else {
@@ -49,16 +49,13 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   var changes: Int { Int(sqlite3_changes(handle)) }
   var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Throws an error if `code` is an error code. Only then evaluates `sql`.
   private func check(_ code: Int32, _ sql: @autoclosure () -> String) throws(SQLiteError) {
     guard code != SQLITE_OK, code != SQLITE_DONE, code != SQLITE_ROW else { return }
     throw SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)), sql: sql())
   }
 
-  /// Runs statements without values or rows.
   func execute(_ sql: String) throws(SQLiteError) { try check(sqlite3_exec(handle, sql, nil, nil, nil), sql) }
 
-  /// Runs a statement and returns the result of `row` for each result row.
   @discardableResult func run<T>(
     _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) -> T = { _ in }
   ) throws(SQLiteError) -> [T] { try run(sql, values, row) }
@@ -86,12 +83,11 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
 
   /// Rolls back; returns whether it is certain that no transaction is open.
   func rollBack() -> Bool {
-    // After some errors SQLite has rolled back by itself, and no transaction is open.
+    // After some errors SQLite has rolled back by itself.
     if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
     return sqlite3_get_autocommit(handle) != 0
   }
 
-  /// Copies the whole database into another file, page by page.
   func copy(to target: SQLiteConnection) throws(SQLiteError) {
     let copying = sqlite3_backup_init(target.handle, "main", handle, "main")
     sqlite3_backup_step(copying, -1)

@@ -1,9 +1,8 @@
 import MatchStore
 
-/// The schema and its migrations. A migration adds what its build needs. Only a later migration removes obsolete parts, once no supported
-/// build needs them. `min_reader` is the oldest build that may open the file.
+/// A migration adds what its build needs. Only a later migration removes obsolete parts, once no supported build needs them.
 enum SQLiteMigrations {
-  /// The statements that migrate a database: `steps[i]` migrates it from version i to version i + 1.
+  /// `steps[i]` migrates a database from version i to version i + 1.
   static let steps: [String] = [
     """
     CREATE TABLE account (
@@ -23,11 +22,10 @@ enum SQLiteMigrations {
       PRIMARY KEY (match_id, seq), UNIQUE (match_id, side, mid)) WITHOUT ROWID;
     CREATE INDEX match_live ON match (id) WHERE ended IS NULL;
     """,
-    // This step formerly created indexes, which the next step creates again.
+    // This step formerly created indexes, which the next step replaces.
     "",
-    // Store events in writing order, and matches by number: a batch of moves then changes only the last few pages of the file, instead of
-    // three pages for each move. The lobby, not the schema, detects repeated commands. The indexes of a seat (X or O) and `ended` serve the
-    // histories, which would otherwise read the whole table.
+    // Events in writing order, matches by number: a batch of moves then changes only the last few pages of the file, not three pages a
+    // move. The indexes `match_x` and `match_o` keep a history from reading the whole table.
     """
     ALTER TABLE match RENAME TO former_match;
     CREATE TABLE match (
@@ -44,15 +42,14 @@ enum SQLiteMigrations {
     CREATE INDEX match_x ON match (x, ended);
     CREATE INDEX match_o ON match (o, ended);
     """,
-    // Standings in all games but the classic one. The standing in the classic game is in the account's row.
+    // The standing in the classic game is in the account's row.
     """
     CREATE TABLE standing (
       account INTEGER NOT NULL, rules TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL,
       volatility REAL NOT NULL, rated_at INTEGER NOT NULL, won INTEGER NOT NULL, drawn INTEGER NOT NULL,
       lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
     """,
-    // State that lobbies used to keep in memory only, and its indexes. `nodes` are the ids of nodes, sorted, separated by spaces.
-    // `rated_match` occupies the account's rated slot while that match is live. An event's body contains its side and command id (`mid`).
+    // `nodes`: sorted ids of nodes, separated by spaces. `rated_match`: occupies the account's rated slot while this match is live.
     """
     ALTER TABLE event DROP COLUMN side;
     ALTER TABLE event DROP COLUMN mid;
@@ -96,7 +93,7 @@ enum SQLiteMigrations {
     CREATE INDEX session_node ON session (node) WHERE node IS NOT NULL;
     CREATE INDEX ticket_node ON ticket (node);
     """,
-    // Tournaments. `closes` is the time after which no game begins; only lobbies decode `data`.
+    // `closes`: the time after which no game begins. Only lobbies decode `data`.
     """
     CREATE TABLE tournament (
       code TEXT PRIMARY KEY, secret BLOB NOT NULL UNIQUE, closes INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
@@ -105,14 +102,13 @@ enum SQLiteMigrations {
       tournament TEXT NOT NULL, account INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (tournament, account))
       WITHOUT ROWID;
     """,
-    // The number of names registered from an address on a day. The address is stored as a digest.
+    // The number of names registered from an address, stored as a digest, on a day.
     """
     CREATE TABLE name_count (address BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (address, day))
       WITHOUT ROWID;
     """,
   ]
 
-  /// Migrates a database to this build's version in one transaction.
   static func run(_ db: SQLiteConnection, path: String) throws {
     try db.execute("BEGIN IMMEDIATE")
     do {

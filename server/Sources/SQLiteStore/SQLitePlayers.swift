@@ -4,8 +4,7 @@ import MatchStore
 import TicTacToe
 
 extension SQLiteRows {
-  /// Reads an account from a row of `id, name, guest, token, …, blocked, version`. The row has the standing in the classic game; rows of
-  /// the table `standing` have the standings in the other games.
+  /// Reads `id, name, guest, token, …, version`: an account without its standings in games other than the classic one.
   private static func account(_ row: SQLiteRow) -> AccountRecord {
     var account = AccountRecord(
       id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
@@ -18,7 +17,7 @@ extension SQLiteRows {
     return account
   }
 
-  /// Reads a standing from a row of `rules, rating, …`.
+  /// Reads `rules, rating, …`.
   private static func standing(_ row: SQLiteRow) -> (rules: Variant?, standing: Standing) {
     var standing = Standing()
     standing.rating = Glicko2.Rating(value: row.real(1), deviation: row.real(2), volatility: row.real(3))
@@ -27,7 +26,7 @@ extension SQLiteRows {
     return (Variant(rawValue: row.text(0)), standing)
   }
 
-  /// Those accounts of `ids` that exist, in the order of `ids`.
+  /// In the order of `ids`, without missing accounts.
   func accounts(_ ids: [Int64]) throws(StoreError) -> [AccountRecord] {
     var found: [AccountRecord] = []
     for id in ids { if let account = try account(.id(id)) { found.append(account) } }
@@ -99,7 +98,7 @@ extension SQLiteRows {
     lastAccount = lastAccount.map { max($0, a.id) }
   }
 
-  /// Runs a statement with the fields of an account, its id first, and writes its standings in all games but the classic one.
+  /// Runs a statement with an account's fields, the id first, and writes the standings in all games but the classic one.
   private func put(_ sql: StaticString, _ a: AccountRecord) throws(StoreError) {
     try run(
       sql, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token),
@@ -130,7 +129,7 @@ extension SQLiteRows {
 
   // MARK: cleaning
 
-  /// Answers `StoreQuestion.clean`; returns whether more expired rows may be left to delete.
+  /// Returns whether more expired rows may be left to delete.
   func clean(guests most: Int, keys age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (time, some, fresh) = (now(), StoreQuestion.cleanedAtOnce, lives.fresh)
     generations = [:]
@@ -220,7 +219,7 @@ extension SQLiteRows {
     try keepNumber(account)
   }
 
-  /// Reserves the id of a deleted account, so that it is never used again.
+  /// Reserves the id of a deleted account, so that no new account gets it.
   func keepNumber(_ account: Int64) throws(StoreError) {
     try run("UPDATE forgotten_account SET highest = max(highest, ?)", .int(account))
     lastAccount = lastAccount.map { max($0, account) }
@@ -383,7 +382,7 @@ extension SQLiteRows: QueueRows {
     try !run("SELECT 1 FROM account WHERE id = ?", .int(id)) { _ in }.isEmpty
   }
 
-  /// Reads a ticket from a row of `id, session, account, node, key, purpose, wish, since`.
+  /// Reads `id, session, account, node, key, purpose, wish, since`.
   private static func ticket(_ row: SQLiteRow) -> TicketRecord {
     TicketRecord(
       id: row.text(0), session: row.text(1), account: row.int(2), node: row.text(3), key: row.text(4),
@@ -398,7 +397,6 @@ extension SQLiteRows: QueueRows {
       """, .int(account), .text(session), .text(key), row: SQLiteRows.ticket)
   }
 
-  /// All waiting tickets, oldest first.
   func tickets() throws(StoreError) -> [WaitingTicket] {
     let all = try run(
       """

@@ -4,9 +4,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The rows of a SQLite file, read and written through one connection. Used by one thread at a time.
-///
-/// A call that throws `.failed` has changed nothing, and the transaction may continue; after any other error it must end.
+/// The rows of a SQLite file, used by one thread at a time. After the error `.failed` the transaction may continue; after any other error
+/// it must end.
 final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from one thread to the next
   /// A cached row of a live match. The cache is valid because no other connection writes the file.
   struct Match {
@@ -18,13 +17,12 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
   }
 
   let db: SQLiteConnection
-  /// Returns milliseconds since 1970.
+  /// Milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// The node that asked the last question. A file serves a single node, so this node counts as the only living one.
+  /// The node that asked the last question. A file serves a single node, so this node is the only living one.
   var asker: NodeID?
-  /// Live matches; cleared after a rollback.
   private var matches: [MatchID: Match] = [:]
-  /// Versions of accounts and generations of sessions, cached because every comparison asks for them.
+  /// Versions of accounts and generations of sessions, cached because every comparison reads them.
   var versions: [Int64: Int64] = [:]
   var generations: [String: Int64] = [:]
   /// The highest id that any account has or had; `nil` until it was read.
@@ -59,7 +57,6 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
 }
 
 extension StoreError {
-  /// Classifies an SQLite error within a transaction.
   init(_ error: SQLiteError) {
     switch error.code {
     // The statement changed nothing and the transaction may continue.
@@ -73,7 +70,6 @@ extension StoreError {
 // MARK: matches
 
 extension SQLiteRows {
-  /// Finds a match in the cache or in the file, and caches it if it is live.
   private func found(_ m: MatchID) throws(StoreError) -> Match? {
     if let known = matches[m] { return known }
     let read = try run(
@@ -91,7 +87,7 @@ extension SQLiteRows {
     return match
   }
 
-  /// Reads number and record from a row of `n, id, x, o, opener, code, created, ended`.
+  /// Reads `n, id, x, o, opener, code, created, ended`.
   static func record(_ row: SQLiteRow) -> (n: Int64, record: MatchRecord)? {
     guard let id = MatchID(rawValue: row.text(1)) else { return nil }
     return (
@@ -104,8 +100,7 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// Adds the logs to records. The stored length is the number of the last event. It differs from the number of events if the log has a
-  /// gap.
+  /// The stored length is the number of the last event. It differs from the count of events if the log has a gap.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
     for case let (n, record)? in records {
@@ -151,7 +146,7 @@ extension SQLiteRows {
         """, .int(limit), row: SQLiteRows.record))
   }
 
-  /// Reads the latest matches by the index of each seat (X and O): `x = ? OR o = ?` would read and sort all matches of the account.
+  /// Reads the index of each seat (X and O): `x = ? OR o = ?` would read and sort all matches of the account.
   static let history: StaticString = """
     WITH seats AS (
         SELECT * FROM (SELECT n, ended FROM match WHERE x = ?1 AND ended < ?2 ORDER BY ended DESC LIMIT ?3)
@@ -172,7 +167,7 @@ extension SQLiteRows {
     try run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) }.compactMap { $0 }
   }
 
-  /// Deletes up to 200 matches that ended before a time, in milliseconds since 1970; returns their number.
+  /// Deletes at most 200 matches that ended before a time (milliseconds since 1970); returns their number.
   func prune(before: Int64) throws(StoreError) -> Int {
     try run(
       "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
@@ -182,7 +177,6 @@ extension SQLiteRows {
     return db.changes
   }
 
-  /// Sets the nodes that follow a live match.
   private func follow(_ match: Match, by nodes: [NodeID]) throws(StoreError) {
     let nodes = Set(nodes).sorted()
     guard nodes != match.nodes else { return }
@@ -261,7 +255,6 @@ extension SQLiteRows: StoreConditions {
     return open.first ?? nil
   }
 
-  /// Applies a unit within a transaction.
   func apply(_ unit: StoreUnit) throws(StoreError) -> Verdict {
     if let mistake = unit.mistake { return .failed(mistake) }
     var conditions = self
@@ -447,7 +440,6 @@ extension SQLiteRows {
     return read
   }
 
-  /// The number of entries at which the cache of versions, or of generations, is cleared. Entries of players who have left would otherwise
-  /// stay. The limit is above the number of entries that one comparison of a node with the store needs.
+  /// A cache is cleared at this size, so that it does not keep players who have left. One comparison with the store needs fewer entries.
   private static var mostRemembered: Int { 100_000 }
 }

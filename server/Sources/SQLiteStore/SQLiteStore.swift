@@ -5,15 +5,12 @@ import MatchStore
 import Synchronization
 import TicTacToe
 
-/// The store of a single server process: an SQLite file in WAL mode whose commits are synced to the disk before they return.
-///
-/// One connection writes, each batch in one transaction; further connections read. A lock file beside the database keeps a second server
-/// out.
+/// The store of a single server process: an SQLite file in WAL mode, whose commits are on the disk before they return. One connection
+/// writes, the others read. A lock file keeps a second server out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
   static let version = 8
-  /// The oldest build that can read this build's files. Raised if a migration removes data or older builds would misread a file: builds
-  /// before 5 ignore tickets, keys and slots.
+  /// The oldest build that can read this build's files: builds before 5 ignore tickets, keys and slots.
   static let minReader = 5
 
   private struct Connections {
@@ -27,7 +24,7 @@ package final class SQLiteStore: MatchStore {
     var connections: Connections?
     /// The number of reads in progress.
     var reading = 0
-    /// Whether the file is to be reopened once the reads in progress have ended.
+    /// Whether a call waits for the reads in progress before it reopens the file.
     var awaitsReaders = false
     var isClosed = false
     /// Whether a write has failed and no heartbeat has made a successful trial write since.
@@ -36,21 +33,20 @@ package final class SQLiteStore: MatchStore {
     var asker: NodeID?
   }
 
-  /// The path of a database in memory, which lasts as long as its store.
+  /// A database in memory, which lasts as long as its store.
   package static let inMemory = ":memory:"
 
   private let path: String
-  /// Returns milliseconds since 1970.
+  /// Milliseconds since 1970.
   private let clock: @Sendable () -> Int64
   private let lock: FileLock?
   private let state = Mutex(Opening())
-  /// The lock that is held while the file is being opened.
+  /// Held while the file is being opened.
   private let opens = NSLock()
-  /// The lock that is held while writing. Without it, a second writer would have to poll SQLite's lock.
+  /// Held while writing: without it, a second writer would have to poll SQLite's lock.
   private let writes = NSLock()
 
-  /// Opens or creates the file, migrates its schema and takes the lock. Throws if another process holds the lock, the
-  /// file is damaged, or only newer builds may read it.
+  /// Throws if another process holds the lock, the file is damaged, or only newer builds may read it.
   package init(
     path: String, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }
   ) throws(StoreError) {
@@ -65,7 +61,6 @@ package final class SQLiteStore: MatchStore {
     state.withLock { $0.connections = Connections(writer: rows) }
   }
 
-  /// Creates the folder of a file, accessible to its owner only.
   private static func makeFolder(of path: String) throws(StoreError) {
     let folder = (path as NSString).deletingLastPathComponent
     do {
@@ -84,15 +79,14 @@ package final class SQLiteStore: MatchStore {
       else {
         throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL")
       }
-      // Pages of the file with live matches are written repeatedly. So cache 64 MiB of pages, and checkpoint at every 8,192 pages (32 MiB)
-      // instead of every 1,000, which under load is every few commits.
+      // Live matches rewrite the same pages. So cache 64 MiB of pages, and checkpoint at 32 MiB: under load, SQLite's default of 1,000
+      // pages comes every few commits.
       try db.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
       try SQLiteMigrations.run(db, path: path)
       return db
     }
   }
 
-  /// Runs SQL and converts its errors into `StoreError`.
   private static func translating<T>(_ path: String, _ body: () throws -> T) throws(StoreError) -> T {
     do {
       return try body()
@@ -105,7 +99,7 @@ package final class SQLiteStore: MatchStore {
 
   // MARK: connections
 
-  /// The writing connection; reopens the file if necessary.
+  /// Reopens the file if necessary.
   private func writer() throws(StoreError) -> SQLiteRows {
     opens.lock()
     defer { opens.unlock() }
@@ -127,8 +121,8 @@ package final class SQLiteStore: MatchStore {
     return rows
   }
 
-  /// Closes every connection, so that the next call reopens the file and reads the state on the disk: after a failed
-  /// sync the cached pages cannot be trusted. A database in memory stays open, because closing would empty it.
+  /// Closes every connection, so that the next call reads the disk: after a failed sync the cached pages cannot be trusted. A database in
+  /// memory stays open, because closing would empty it.
   private func abandon(_ rows: SQLiteRows) {
     guard lock != nil else { return }
     let idle = state.withLock { state in
@@ -139,8 +133,7 @@ package final class SQLiteStore: MatchStore {
     rows.db.end()
   }
 
-  /// Runs `body` in a transaction of the writing connection. Throws `.failed` if it is certain that no change is or will be durable, else
-  /// `.unknown`.
+  /// Runs a transaction of the writing connection. Throws `.failed` if certainly no change is or will be durable, else `.unknown`.
   func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     writes.lock()
     defer { writes.unlock() }
@@ -201,7 +194,7 @@ package final class SQLiteStore: MatchStore {
       if let rows = free, state.connections?.writer === writer {
         state.connections?.readers.append(rows)
       } else {
-        // The connections were abandoned after a failed write: close this one, too. `writer()` waits for that before it reopens the file.
+        // A failed write has abandoned the connections. `writer()` reopens the file only after this connection is closed.
         free?.db.end()
       }
       state.reading -= 1
@@ -213,10 +206,9 @@ package final class SQLiteStore: MatchStore {
     do throws(SQLiteError) { return SQLiteRows(try SQLiteConnection(path), clock) } catch { throw StoreError(error) }
   }
 
-  /// Whether a call waits for reads to end before it reopens the file.
   var awaitsReaders: Bool { state.withLock { $0.awaitsReaders } }
 
-  /// Closes the file, after SQLite has copied the WAL into it. The lock file is unlocked when this object is freed.
+  /// The lock file stays locked until this object is freed.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -226,7 +218,7 @@ package final class SQLiteStore: MatchStore {
 
   // MARK: units and questions
 
-  /// Stores a batch in one SQLite transaction, so with one sync.
+  /// One SQLite transaction for the batch, so one sync.
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     do throws(StoreError) {
       return try writing { (rows) throws(StoreError) in
@@ -238,10 +230,9 @@ package final class SQLiteStore: MatchStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// Answers all questions in one transaction: of the writing connection if a question changes the file, else of a reading connection.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
-    // After a failed write, heartbeats fail until a trial write succeeds. The lobby ends matches by time only while heartbeats succeed, so
-    // no player loses by time while moves cannot be stored.
+    // After a failed write, heartbeats fail until a trial write succeeds. Without heartbeats the lobby ends no match by time, so no player
+    // loses by time while moves cannot be stored.
     if let heartbeat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()
@@ -283,8 +274,7 @@ package final class SQLiteStore: MatchStore {
     throw .failed("\(path): the disk is full")
   }
 
-  /// Throws if the last write failed, or if a write lasts 700 ms, as when another program has locked the file. (A readiness probe waits 800
-  /// ms.)
+  /// Throws if the last write failed, or if a write lasts 700 ms: a readiness probe waits 800 ms.
   package func ping() throws(StoreError) {
     guard writes.lock(before: Date(timeIntervalSinceNow: 0.7)) else { throw .failed("\(path): a write takes long") }
     writes.unlock()
@@ -309,7 +299,7 @@ package final class SQLiteStore: MatchStore {
     try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
-  /// Deletes old matches in slices, so that the commit of a unit waits only until a few matches are deleted.
+  /// Deletes old matches in slices, so that a unit waits only for the deletion of a few.
   package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
     while true {
@@ -320,7 +310,7 @@ package final class SQLiteStore: MatchStore {
     }
   }
 
-  /// Copies a database page by page, even while a server uses it; throws if `target` exists.
+  /// Copies a database, even while a server uses it; throws if `target` exists.
   package static func backup(of source: String, to target: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: source) else { throw .unusable("there is no database \(source)") }
     do {
@@ -330,15 +320,14 @@ package final class SQLiteStore: MatchStore {
     } catch let error as StoreError { throw error } catch { throw .unusable("cannot copy to \(target): \(error)") }
   }
 
-  /// The suffixes of files that may accompany a database.
   private static let beside = ["-wal", "-shm", ".lock"]
 
   private static func tidy(_ file: String, _ suffixes: [String]) {
     for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
-  /// Creates the database at `path` with the content that `fill` writes, all or nothing; throws if a database with content exists or
-  /// a server is running. Keeps an existing empty database as a backup.
+  /// Creates a database with the content that `fill` writes, all or nothing. Throws if a database with content exists or a server is
+  /// running.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
     if FileManager.default.fileExists(atPath: path) {
       let store = try SQLiteStore(path: path)
@@ -357,8 +346,7 @@ package final class SQLiteStore: MatchStore {
     return result
   }
 
-  /// Checks a backup (integrity, version, every log) and moves it to the place of the database; returns the new path of
-  /// the old database, if there was one. Throws, with nothing changed, if a server is running.
+  /// Checks a backup and puts a copy of it at `target`. Returns the new path of the database that was there. Throws if a server is running.
   package static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
     try makeFolder(of: target)
@@ -368,14 +356,14 @@ package final class SQLiteStore: MatchStore {
     tidy(fresh, [""] + beside)
     defer { tidy(fresh, [""] + beside) }
     try translating(target) {
-      // If the backup was copied from the folder of a running server, most of its data is in the `-wal` file.
+      // A backup copied from the folder of a running server has most of its data in the `-wal` file.
       for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backup + suffix) {
         try FileManager.default.copyItem(atPath: backup + suffix, toPath: fresh + suffix)
         chmod(fresh + suffix, 0o600)
       }
     }
     try check(fresh, named: backup)
-    // The store that checked the backup is closed, so all data is in the file `fresh`. The files beside it are empty: delete them.
+    // The store that checked the backup is closed, so all data is in `fresh`, and the files beside it are empty.
     tidy(fresh, beside)
     return try translating(target) {
       let folder = (target as NSString).deletingLastPathComponent
@@ -383,8 +371,7 @@ package final class SQLiteStore: MatchStore {
       try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
-        // Copy the old WAL into the old database first, so that the database is whole if a crash interrupts the moving of the files. A
-        // damaged database keeps its WAL.
+        // Copy the old WAL into the old database first, so that a crash while the files are moved leaves a whole database.
         _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)
@@ -402,7 +389,7 @@ package final class SQLiteStore: MatchStore {
   }
 
   private static func check(_ file: String, named name: String) throws(StoreError) {
-    // The file is tested before it is opened as a store, because opening would create the tables in any SQLite file.
+    // Opening a file as a store would create tables in any SQLite file, so test first.
     let isOurs = try translating(name) {
       try SQLiteConnection(file).run("SELECT 1 FROM sqlite_master WHERE name = 'match'") { $0.int(0) } == [1]
     }
@@ -431,6 +418,6 @@ package final class SQLiteStore: MatchStore {
 
 extension StoreQuestion {
   fileprivate var isHeartbeat: Bool { if case .heartbeat = self { true } else { false } }
-  /// Whether the question changes the file. A heartbeat does not, as the file does not contain heartbeats.
+  /// The file does not contain heartbeats.
   fileprivate var writes: Bool { changes && !isHeartbeat }
 }

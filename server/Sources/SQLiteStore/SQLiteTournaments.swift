@@ -3,7 +3,6 @@ import CSQLite
 import MatchProtocol
 import MatchStore
 
-/// The rows of tournaments and their entrants.
 extension SQLiteRows: TournamentRows {
   func tournament(_ code: String) throws(StoreError) -> TournamentRecord? {
     try run("SELECT data FROM tournament WHERE code = ?", .text(code)) { TournamentRecord(stored: $0.text(0)) }.first

@@ -4,10 +4,9 @@ import MatchStore
 import NIOHTTP1
 import TicTacToe
 
-/// Pages of players and reports for administrators: a line of titles, then a line of tab-separated fields for each row, then a line with
-/// the address of the next page, if there is one.
+/// Lists for administrators: a line of titles, a line of tab-separated fields for each row, and a line with the next page's address.
 extension AdminPage {
-  /// The most rows of a page: a chosen number, not a measured limit.
+  /// The most rows of a page: not a measured limit.
   static let rowsOfPage = 100
 
   func players(_ request: HTTPRequest) async throws -> HTTPReply {
@@ -48,13 +47,13 @@ extension AdminPage {
 
   private static var noAnswer: HTTPReply { .refusal(.serviceUnavailable, "the store does not answer") }
 
-  /// Parses a number of at least 0. Returns `none` if there is no text, and `nil` if the text is not such a number.
+  /// Parses a number of at least 0. Returns `none` if there is no text, and `nil` for any other text.
   private static func number(_ text: String?, else none: Int64) -> Int64? {
     guard let text else { return none }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// A page with the first `rowsOfPage` rows of `found`. If `found` has one row more, there is a next page.
+  /// If `found` has more than `rowsOfPage` rows, the page ends with the next page's address.
   private static func page<Row>(
     _ titles: [String], _ found: [Row], next: String, fields: (Row) -> [String]
   ) -> HTTPReply {

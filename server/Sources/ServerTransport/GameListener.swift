@@ -6,9 +6,9 @@ import NIOPosix
 import Synchronization
 
 package struct ListenerConfiguration: Sendable {
-  /// The address to listen on, a name or an IP address.
+  /// A name or an IP address.
   package var host = "127.0.0.1"
-  /// The port; 0 picks a free one.
+  /// 0 picks a free port.
   package var port = 4664
   package var tls: ServerTLS?
   package var session = ServerSession.Configuration()
@@ -18,7 +18,7 @@ package struct ListenerConfiguration: Sendable {
   package var maxPerAddress = 64
   /// Networks of trusted proxies, such as `10.0.0.0/8`, whose connections begin with a PROXY header.
   package var proxies: [AddressRange] = []
-  /// The kernel's send buffer of a connection in bytes; `nil` is the kernel's default.
+  /// The kernel's send buffer of a connection, in bytes; `nil` is the kernel's default.
   var sendBuffer: Int?
   /// The most seconds for which a shutdown waits until all units are stored and sent.
   package var drainSeconds = 5
@@ -66,7 +66,6 @@ extension SocketAddress {
   }
 }
 
-/// Accepts game connections until it is stopped. Then it accepts no more, sends `drain`, waits for commits, and sends `bye`.
 package final class GameListener: Sendable {
   private let configuration: ListenerConfiguration
   private let host: LobbyHost
@@ -89,20 +88,19 @@ package final class GameListener: Sendable {
     (self.configuration, self.host, self.group, self.logger) = (configuration, host, group, logger)
   }
 
-  /// Makes read buffers of 256 bytes. They are small because each connection keeps one; longer lines arrive in several reads.
+  /// Small read buffers, because each connection keeps one; longer lines arrive in several reads.
   private static var pieces: FixedSizeRecvByteBufferAllocator { .init(capacity: 256) }
 
   package var connections: Int { open.withLock { $0.all } }
   var mostPerAddress: Int { configuration.maxPerAddress }
-  /// Whether new connections are accepted.
   var isListening: Bool { open.withLock { $0.isListening } }
 
-  /// Listens; returns `HOST:PORT` once players can log in.
+  /// Returns `HOST:PORT` once players can log in.
   package func start() async throws -> String {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      // By default NIO accepts 4 connections per turn of the event loop; then new connections waited for seconds while the loop was busy.
+      // By default NIO accepts 4 connections per turn of the event loop: while the loop was busy, new connections waited for seconds.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
@@ -123,8 +121,7 @@ package final class GameListener: Sendable {
     return address
   }
 
-  /// Accepts no more connections, announces the end to the clients and waits at most `drainSeconds` for the store. Then closes the
-  /// connections and waits at most a second until they are closed.
+  /// Accepts no more connections, announces the end to the clients, waits at most `drainSeconds` for the store, and closes the connections.
   package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     open.withLock { $0.isListening = false }
@@ -177,7 +174,7 @@ package final class GameListener: Sendable {
 
   func isProxy(_ address: SocketAddress) -> Bool { configuration.proxies.contains { $0.contains(address) } }
 
-  /// Makes a WebSocket connection of the page's port a game connection. `proxied`: the client's address, if a trusted proxy named it.
+  /// Makes a WebSocket connection a game connection. `proxied`: the client's address, if a trusted proxy named it.
   func takeIn(_ channel: any Channel, from proxied: SocketAddress?) throws {
     if let size = configuration.sendBuffer {
       try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: .init(size))
@@ -192,8 +189,7 @@ package final class GameListener: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Counts a connection, also under its address's `key` if there is one, and makes its handler. Returns `nil`, and does not count the
-  /// connection, if a limit is reached.
+  /// Counts a connection, also under `key`, and makes its handler; `nil` if a limit is reached.
   private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
     let id = open.withLock { open -> UInt64? in
       guard open.all < configuration.maxConnections else { return nil }
@@ -220,7 +216,7 @@ package final class GameListener: Sendable {
     channel.closeFuture.whenComplete { _ in self.open.withLock { $0.by.discount(key) } }
   }
 
-  /// Counts a refused connection and closes it. With TLS the client is not told why, because that would take a handshake.
+  /// With TLS the client is not told why, because the message would take a handshake.
   private func turnAway(_ channel: any Channel) {
     guard configuration.tls == nil else {
       host.metrics.ended(.full)
@@ -239,8 +235,7 @@ package final class GameListener: Sendable {
 private final class ResultBox<Value: Sendable>: Sendable { let result = Mutex<Result<Value, any Error>?>(nil) }
 
 extension EventLoopFuture where Value: Sendable {
-  /// Waits for the value like `get`, but passes the value through a lock: ThreadSanitizer does not see in what order `get` writes and reads
-  /// the value, and would report a race.
+  /// Like `get`, but through a lock: ThreadSanitizer does not see the order of accesses in `get`, and would report a race.
   func value() async throws -> Value {
     let box = ResultBox<Value>()
     await withUnsafeContinuation { (waiting: UnsafeContinuation<Void, Never>) in

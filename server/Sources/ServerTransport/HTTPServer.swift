@@ -6,12 +6,12 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// A request without its body: no reply depends on a body.
+/// Without the body: no reply depends on a body.
 struct HTTPRequest: Sendable {
   let method: HTTPMethod
   /// The decoded path components, without the query.
   let path: [String]
-  /// The query, undecoded.
+  /// Undecoded.
   let query: String
   let headers: HTTPHeaders
   /// The address of the other end of the connection.
@@ -22,10 +22,10 @@ struct HTTPReply: Sendable {
   var status = HTTPResponseStatus.ok
   var type = "text/plain; charset=utf-8"
   var text = ""
-  /// The body as bytes; `nil` if the body is `text`.
+  /// The body; `nil` if the body is `text`.
   var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
-  /// If set, the connection is upgraded to a WebSocket, and this function adds the handlers for its frames.
+  /// Adds the handlers for WebSocket frames. If set, the connection is upgraded to a WebSocket.
   var socket: (@Sendable (any Channel) throws -> Void)?
 
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {
@@ -33,19 +33,17 @@ struct HTTPReply: Sendable {
   }
 }
 
-/// Limits of an HTTP port.
 struct HTTPLimits: Sendable {
   var most: Int
-  /// The most connections of one address (`key`); further connections are closed before their request.
+  /// The most connections of one address; further connections are closed before their request.
   var mostPerAddress = Int.max
-  /// Returns the key under which connections from an address are counted. Connections without a key (of this machine and of proxies) count
-  /// only towards `most`.
+  /// The key under which an address is counted. Connections without a key (of this machine and of proxies) count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
-  /// The longest time that a request may take to arrive, after connecting and after each reply.
+  /// How long a request may take to arrive, after connecting and after each reply.
   var requestTimeout = TimeAmount.seconds(20)
 }
 
-/// Answers HTTP/1.1 on one address until it is stopped. All its connections are on one event loop.
+/// Answers HTTP/1.1 on one address. All connections are on one event loop.
 package final class HTTPServer: Sendable {
   /// The most bytes of a request's head, its line and headers.
   static let mostHead = 16 * 1024
@@ -54,7 +52,7 @@ package final class HTTPServer: Sendable {
   private let channel: any Channel
   private let open: Connections
 
-  /// All open connections; accessed on `loop` only.
+  /// Accessed on `loop` only.
   final class Connections: @unchecked Sendable {
     let limits: HTTPLimits
     var all: [ObjectIdentifier: HTTPConnection] = [:]
@@ -64,11 +62,11 @@ package final class HTTPServer: Sendable {
     init(_ limits: HTTPLimits) { self.limits = limits }
   }
 
-  /// The number of open connections. May be called from any thread except the loop's.
+  /// May be called from any thread except the loop's.
   func connections() async throws -> Int { try await loop.submit { self.open.all.count }.value() }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
-  /// The address on which the server listens; a port 0 is replaced by the port that was picked.
+  /// A port 0 is replaced by the port that was picked.
   package let address: ListenAddress
 
   private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections, _ address: ListenAddress) {
@@ -76,8 +74,7 @@ package final class HTTPServer: Sendable {
     self.address = address.bound(to: channel)
   }
 
-  /// Listens; throws a one-line error with the address and the reason. `atOnce` answers on the loop; requests for which it returns `nil` go
-  /// to `answer`.
+  /// `atOnce` answers on the loop; requests for which `atOnce` returns `nil` go to `answer`.
   static func start(
     at address: ListenAddress, loop: any EventLoop, limits: HTTPLimits, tls: ServerTLS? = nil,
     atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
@@ -114,7 +111,7 @@ package final class HTTPServer: Sendable {
   }
 }
 
-/// A connection and the request being answered; NIO's pipelining handler holds the next request back.
+/// A connection with one request at a time: NIO's pipelining handler holds the next one back.
 final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -131,7 +128,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var state = State.waiting(nil)
   private var context: ChannelHandlerContext?
   private var timeout: Scheduled<Void>?
-  /// The peer's key (`HTTPLimits.key`) under which the connection is counted.
+  /// The key (`HTTPLimits.key`) under which the connection is counted.
   private var key: String?
 
   init(
@@ -164,8 +161,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection after `requestTimeout`, unless this function is called again before, as when a whole request has arrived. If
-  /// `unread` bytes of a reply were waiting and the client has read some of them by then, the time starts again.
+  /// Closes the connection after `requestTimeout`, unless this function is called again or the client has read some of `unread` bytes.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -188,7 +184,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .body: break
     case .end:
       guard case .waiting(let head?) = state else { return }
-      // Closes the connection of a client that sends a request before it has read the replies to earlier ones.
+      // Close the connection of a client that sends requests without reading the replies.
       guard context.channel.isWritable else { return context.close(promise: nil) }
       state = .answering
       wait(context)
@@ -198,7 +194,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // NIO's decoder is calling this function. Reply in a task of its own, which runs after the decoder has returned.
+        // NIO's decoder is calling this function, so reply after the decoder has returned.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }
@@ -213,7 +209,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func write(_ reply: HTTPReply, to request: HTTPRequestHead) {
     guard let context else { return }
     if let socket = reply.socket { return upgrade(context, request, socket) }
-    // After a request with the header `upgrade`, NIO's decoder reads no further request, so close the connection after the reply.
+    // After a request with the header `upgrade`, NIO's decoder reads no further request: close the connection after the reply.
     let isLast = !request.isKeepAlive || open.isStopping || request.headers.contains(name: "upgrade")
     var head = HTTPResponseHead(version: request.version, status: reply.status, headers: reply.headers)
     head.headers.add(name: "server", value: "alina-server")
@@ -240,8 +236,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  /// Upgrades the connection to a WebSocket. NIO's own handler considers only the first request of a connection, but a
-  /// reverse proxy reuses connections.
+  /// NIO's own upgrade handler considers only the first request of a connection, but a reverse proxy reuses connections.
   private func upgrade(
     _ context: ChannelHandlerContext, _ request: HTTPRequestHead,
     _ socket: @escaping @Sendable (any Channel) throws -> Void
@@ -275,7 +270,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
       }
   }
 
-  /// Closes the connection once a pending request is answered; returns its close future.
+  /// Lets a pending request be answered; returns the future of the connection's end.
   func stop() -> EventLoopFuture<Void> {
     guard let context else { fatalError("a connection is listed as long as it is open") }
     switch state {

@@ -43,7 +43,7 @@ struct Exposition {
 }
 
 struct Histogram {
-  /// The upper bounds of a histogram's buckets, in seconds.
+  /// The upper bounds of the buckets, in seconds.
   static let bounds = [
     0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   ]
@@ -61,7 +61,6 @@ struct Histogram {
   }
 }
 
-/// The host's measurements of the store, the event loop and the connections.
 final class HostMetrics: Sendable {
   private struct Values {
     var (stored, conflicts, unknown, failures) = (0, 0, 0, 0)
@@ -73,7 +72,6 @@ final class HostMetrics: Sendable {
     mutating func took(_ span: Span, _ nanoseconds: UInt64) { times[span.rawValue].add(nanoseconds: nanoseconds) }
   }
 
-  /// The timed operations.
   enum Span: Int {
     case arrival, decide, commit, durable, question, write, lag, notification
   }
@@ -82,7 +80,6 @@ final class HostMetrics: Sendable {
 
   func took(_ span: Span, nanoseconds: UInt64) { values.withLock { $0.took(span, nanoseconds) } }
 
-  /// Counts a batch and the outcomes of its units.
   func stored(_ verdicts: [Verdict], nanoseconds: UInt64) {
     values.withLock { values in
       values.took(.commit, nanoseconds)
@@ -99,7 +96,7 @@ final class HostMetrics: Sendable {
 
   func countPublished(_ count: Int) { values.withLock { $0.told += count } }
 
-  /// Counts the differences between memory and store that a comparison found. Each is a change whose notification was lost or late.
+  /// Each difference between memory and store is a change whose notification was lost or late.
   func found(_ found: Differences) {
     let count =
       found.matches.count + found.accounts.count + found.gone.count + found.sessions.count + found.tickets.count
@@ -109,7 +106,6 @@ final class HostMetrics: Sendable {
   /// Counts a connection closed by the server.
   func ended(_ code: ByeCode) { values.withLock { $0.byes[code, default: 0] += 1 } }
 
-  /// Writes all metrics of this host and of the process.
   func write(to out: inout Exposition) {
     let values = values.withLock { values in
       var copy = values

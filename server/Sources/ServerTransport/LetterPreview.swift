@@ -2,19 +2,17 @@ import Base
 import Records
 import TicTacToe
 
-/// The HTML page for the link of a letter (a game played by exchanging links). Messaging apps run no scripts and show a preview of this
-/// page; a browser is redirected to the page of the game.
+/// The page for the link of a letter (a game played by links). Messaging apps show a preview of it; a browser goes on to the game's page.
 struct LetterPreview {
   private let letter: Letter
   private let link: String
 
-  /// Decodes a link; `nil` if the link is damaged or not a letter.
+  /// `nil` if the link is damaged or not a letter.
   init?(link: String) {
     guard let letter = try? Letter(link: link) else { return nil }
     (self.letter, self.link) = (letter, link)
   }
 
-  /// The sender, the game and whose turn it is.
   var title: String {
     func name(_ player: Player) -> String { letter[player].isEmpty ? "\(player.letter)" : letter[player] }
     let game = letter.game

@@ -22,8 +22,7 @@ package final class LineWriter: Sendable {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Queues a text, or drops it if `mostWaiting` bytes wait already. Returns the number of texts dropped since the last text that was
-  /// queued.
+  /// Drops the text if `mostWaiting` bytes wait already. Returns the number of texts dropped since the last text that was queued.
   @discardableResult package func write(_ text: String) -> Int {
     let (dropped, begins) = waiting.withLock { waiting in
       guard waiting.lines.count < LineWriter.mostWaiting else {
@@ -49,14 +48,14 @@ package final class LineWriter: Sendable {
     }
   }
 
-  /// Waits until everything is written, at most a second. For the end of the process.
+  /// Waits at most a second until everything is written, at the end of the process.
   package func flush() {
     let isDone = DispatchSemaphore(value: 0)
     queue.async { isDone.signal() }
     _ = isDone.wait(timeout: .now() + 1)
   }
 
-  /// Writes as much as possible and ignores errors: a full disk or a closed pipe must not end the server. Blocks.
+  /// Blocks. Ignores errors: a full disk or a closed pipe must not end the server.
   package static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {

@@ -3,10 +3,9 @@ import MatchStore
 import NIOCore
 import NIOPosix
 
-/// Where connections are accepted.
 package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   case tcp(host: String, port: Int)
-  /// A Unix socket: the permissions of its file determine who may connect.
+  /// The permissions of the socket's file determine who may connect.
   case socket(path: String)
 
   /// `HOST:PORT`, `[ADDRESS]:PORT` or `unix:PATH`.
@@ -17,7 +16,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The address on which the channel listens; a port 0 is replaced by the port that was picked.
+  /// A port 0 is replaced by the port that was picked.
   func bound(to channel: any Channel) -> ListenAddress {
     guard case .tcp(let host, let port) = self else { return self }
     return .tcp(host: host, port: channel.localAddress?.port ?? port)
@@ -25,8 +24,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ServerBootstrap {
-  /// Listens; throws a one-line error with the address and the reason. May be called from any thread but an event
-  /// loop's.
+  /// Throws a one-line error with the address. May be called from any thread but an event loop's.
   func listen(at address: ListenAddress) throws -> any Channel {
     do {
       switch address {
@@ -49,7 +47,7 @@ extension ServerBootstrap {
 }
 
 extension ListenAddress {
-  /// Makes the folder of a socket if it is missing, and removes a socket that a server left behind when it was killed.
+  /// Makes the socket's folder, and removes a socket that a server left behind when it was killed.
   fileprivate static func prepareSocket(_ path: String) throws {
     let folder = (path as NSString).deletingLastPathComponent
     try? FileManager.default.createDirectory(
@@ -63,7 +61,6 @@ extension ListenAddress {
     unlink(path)
   }
 
-  /// Connects to a Unix socket; throws the reason if that fails.
   package static func connectSocket(_ path: String) throws(POSIXError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -6,7 +6,7 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// An output of the lobby for a connection: a line to write, or an order to end the connection.
+/// An output of the lobby for a connection.
 enum Delivery: Sendable {
   case line([UInt8], LineKind)
   case end(ByeCode, String, retry: Int?)
@@ -14,18 +14,16 @@ enum Delivery: Sendable {
 
 enum Arrival: Sendable {
   case connected(ConnectionID, SessionHandler, address: String?)
-  /// Lines that were read from a connection at the time `read` (in ns), each with the monotonic time, in ms, at which it was decoded.
+  /// `at`: when a line was decoded, in monotonic milliseconds. `read`: when the lines were read, in nanoseconds.
   case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
   case disconnected(ConnectionID, clean: Bool)
   case caughtUp(ConnectionID, [MatchID])
 }
 
-/// Runs the lobby on its own event loop: passes inputs to it and executes its effects.
-///
-/// All state is confined to that loop, except the readiness, the metrics and the number of unhandled lines. The lobby's output in one turn
-/// of the loop is sent to each connection in one piece, and the units of that turn are stored as one batch on another thread.
+/// Runs the lobby on an event loop of its own: passes inputs to the lobby and executes its effects. The lines for a connection in one turn
+/// of the loop are one write, and the turn's units are one batch, stored on another thread.
 package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
-  /// Whether players can log in; the raw value is the reason why they cannot.
+  /// The raw value is the reason why players cannot log in.
   enum Readiness: String {
     case starting = "the server is starting"
     case ready
@@ -42,7 +40,6 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   }
 
   let loop: any EventLoop
-  /// The name of this process among the nodes of the store.
   let node: NodeID
   private let store: StoreRunner
   private let logger: Logger
@@ -51,15 +48,15 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private var outboxes: [ConnectionID: Outbox] = [:]
   private var touched: [Outbox] = []
   private var timer: (due: Int64, task: Scheduled<Void>)?
-  /// The administrators' orders that are being executed, and the number of the last order.
+  /// The administrators' orders in progress, and the number of the last order.
   private var orders: (open: [UInt64: EventLoopPromise<Bool>], last: UInt64) = ([:], 0)
-  /// The callers that wait until the lobby is settled (waits for no answer of the store), and until players can log in.
+  /// Callers that wait until the lobby waits for no answer of the store (`settled`), or until players can log in (`ready`).
   private var waiting: (settled: [EventLoopPromise<Void>], ready: [EventLoopPromise<Void>]) = ([], [])
-  /// Whether the host has finished and ignores further inputs.
+  /// Whether the host ignores further inputs.
   private var isFinished = false
   private let ready = Mutex(Readiness.starting)
   let metrics = HostMetrics()
-  /// The number of lines that were read from connections and that the lobby has not handled.
+  /// The number of lines that were read and that the lobby has not handled.
   private let unhandled = Atomic(0)
   /// The number of unhandled lines above which connections pause reading: 0.4 s of work at 10,000 lines a second.
   static let mostUnhandled = 4096
@@ -74,8 +71,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     self.store.report = { [weak self] in self?.process($0, durable: $1) }
   }
 
-  /// Starts the lobby. If the configuration names no address for clients, they get `address`. Returns once players can log in, or after
-  /// `seconds` at the latest: then clients can connect even though a slow store delays their logins.
+  /// Returns once players can log in, or after `seconds` at the latest. Clients get `address` unless the configuration has an address.
   func start(at address: String, within seconds: Int64 = 5) async throws {
     try await loop.flatSubmit {
       var configuration = self.lobby.configuration
@@ -95,7 +91,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Measures once a second how late a task that was scheduled on the loop runs.
+  /// Measures once a second how late a task of the loop runs.
   private func watchLoop(from last: UInt64) {
     loop.scheduleTask(in: .seconds(1)) {
       let now = DispatchTime.now().uptimeNanoseconds
@@ -104,20 +100,19 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// The reason why players cannot log in; `nil` if they can. May be called from any thread.
+  /// `nil` if players can log in. May be called from any thread.
   var whyNotReady: String? {
     let state = ready.withLock { $0 }
     if state != .ready { return state.rawValue }
     return store.refusesRequests ? "the store refuses logins or moves" : nil
   }
 
-  /// Whether the store can be reached. May be called from any thread except the loop's.
+  /// May be called from any thread except the loop's.
   func reachesStore() async throws -> Bool { try await store.isReached().value() }
 
   // MARK: inputs from connections and the store
 
-  /// Processes the inputs that the connections of one event loop have collected, in one turn of the lobby's loop. May be called from any
-  /// thread.
+  /// Processes inputs of connections in one turn of the lobby's loop. May be called from any thread.
   func arrive(_ arrivals: [Arrival]) {
     loop.execute {
       for arrival in arrivals { self.arrive(arrival) }
@@ -125,10 +120,10 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Counts lines that a connection has read, before `arrive` passes them to the lobby. May be called from any thread.
+  /// Counts lines that a connection has read, before `arrive` gets them. May be called from any thread.
   func read(_ lines: Int) { unhandled.add(lines, ordering: .relaxed) }
 
-  /// Lines that were read and not handled yet. May be called from any thread.
+  /// May be called from any thread.
   var unhandledLines: Int { unhandled.load(ordering: .relaxed) }
 
   private func arrive(_ arrival: Arrival) {
@@ -155,8 +150,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Processes answers of the store and notifications of other nodes. `durable`: the time in ns at which the verdicts among them arrived,
-  /// `nil` if there are none.
+  /// `durable`: when the verdicts among the inputs arrived, in nanoseconds; `nil` without verdicts.
   private func process(_ inputs: [LobbyInput], durable: UInt64?) {
     for input in inputs { reduce(input) }
     endReduction(durable: durable)
@@ -164,18 +158,17 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   // MARK: inputs from the server
 
-  /// Reads the lobby's state on its loop. May be called from any thread except the loop's.
+  /// May be called from any thread except the loop's.
   func inspect<T: Sendable>(_ body: @escaping @Sendable (Lobby) -> T) async throws -> T {
     try await loop.submit { body(self.lobby) }.value()
   }
 
-  /// Asks the store a question that changes nothing. May be called from any thread except the loop's.
+  /// For questions that change nothing. May be called from any thread except the loop's.
   func look(_ question: StoreQuestion) async throws -> StoreAnswer {
     try await loop.flatSubmit { self.store.look(question) }.value()
   }
 
-  /// Executes an administrator's order; returns once it is durable, `false` if there is no such player or live match.
-  /// Throws if the store is unreachable. May be called from any thread except the loop's.
+  /// Returns once the order is durable; `false` if there is no such player or live match. May be called from any thread except the loop's.
   func administer(_ order: Order) async throws -> Bool {
     try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
       let promise = self.loop.makePromise(of: Bool.self)
@@ -191,8 +184,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Announces the shutdown to all clients, waits at most `seconds` until all units are stored and sent, and removes
-  /// the node from the store.
+  /// Announces the shutdown, waits at most `seconds` until all units are stored and sent, and removes the node from the store.
   func drain(retry: Int, within seconds: Int) async throws {
     try await loop.flatSubmit {
       self.ready.withLock { $0 = .draining }
@@ -203,7 +195,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.endReduction()
       return promise.futureResult
     }.value()
-    // From now on the lobby sends no heartbeat: a heartbeat would add this node to the store again.
+    // From now on the lobby must send no heartbeat, which would add this node to the store again.
     try await loop.submit {
       self.reduce(.leave)
       self.endReduction()
@@ -220,8 +212,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Waits for the store's work in progress and starts no more. Call it after `drain`; then close the store and shut the
-  /// loop down, in this order.
+  /// Waits for the store's work in progress and starts no more. Call it after `drain` and before the store and the loop are shut down.
   package func finish() async throws {
     try await loop.submit {
       self.isFinished = true
@@ -265,8 +256,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     outbox.deliveries.append(delivery)
   }
 
-  /// Sends the lobby's output once all inputs of this turn of the loop are reduced; `durable` is the time in ns at which the store's
-  /// verdicts arrived.
+  /// Sends the lobby's output of this turn of the loop. `durable`: when the store's verdicts arrived, in nanoseconds.
   private func endReduction(durable: UInt64? = nil) {
     var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: SessionHandler, deliveries: [Delivery])])] = [:]
     for outbox in touched {

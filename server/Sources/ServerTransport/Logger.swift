@@ -8,7 +8,7 @@ package struct Logger: Sendable {
     case text, json
   }
 
-  /// The severity, in ascending order.
+  /// In ascending order.
   package enum Level: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
@@ -25,7 +25,7 @@ package struct Logger: Sendable {
     }
   }
 
-  /// Whether standard error is systemd's journal, which expects a priority in front of each line and adds the time itself.
+  /// systemd's journal expects a priority in front of each line, and adds the time itself.
   private static let isJournal: Bool = {
     var file = stat()
     guard let stream = ProcessInfo.processInfo.environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &file) == 0 else {
@@ -37,7 +37,7 @@ package struct Logger: Sendable {
   private let format: Format
   private let written: Set<Level>
 
-  /// Writes entries of `level` and above; `nil` disables logging.
+  /// `nil` disables logging.
   package init(format: Format = .text, from level: Level?) {
     self.format = format
     written = Set(Level.allCases.drop { $0 != level })
@@ -70,14 +70,14 @@ package struct Logger: Sendable {
       line = Array("\(date) \(level) \(text)".utf8)
       for (key, value) in fields {
         line += Array(" \(key)=".utf8)
-        // Quote as in JSON if a value could be mistaken for several fields.
+        // Quote a value that could be mistaken for several fields.
         if value.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "=" || $0 == "\"" }) {
           JSONWriter.append(.string(value), to: &line)
         } else {
           line += Array(value.utf8)
         }
       }
-      // Fields may contain text of players: remove control characters, which a terminal would execute.
+      // Fields may contain players' text: remove control characters, which a terminal would execute.
       for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
     }
     let mark = Logger.isJournal ? "<\(level.priority)>" : ""

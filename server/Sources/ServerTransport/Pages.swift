@@ -6,9 +6,9 @@ import MatchStore
 import NIOCore
 import NIOHTTP1
 
-/// The public page: the game, if its files were built, and the WebSocket by which the game connects.
+/// The public page: the game's files, if they were built, and the WebSocket by which the game connects.
 package struct PeoplePage: Sendable {
-  /// The most connections that load the page's files. A WebSocket counts as a connection for games instead.
+  /// The most connections that load files. A WebSocket counts as a connection for games instead.
   package static let mostConnections = 1000
 
   private let host: LobbyHost
@@ -21,12 +21,10 @@ package struct PeoplePage: Sendable {
     (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
   }
 
-  /// Serves the page at an address; throws a one-line error if it cannot listen there.
   package func serve(
     at address: ListenAddress, loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
   ) throws -> HTTPServer {
-    // A proxy's connections belong to many clients, so they have no key. `GameListener` counts a WebSocket by its client's address, which
-    // the proxy names.
+    // A proxy's connections belong to many clients, so they have no key. `GameListener` counts a WebSocket by its client's address.
     let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
     return try HTTPServer.start(
       at: address, loop: loop,
@@ -34,12 +32,12 @@ package struct PeoplePage: Sendable {
       tls: tls, atOnce: answer, answer: { _ in .refusal(.notFound, "there is no such page") })
   }
 
-  /// Answers a request; `nil` if there is no such page.
+  /// `nil` if there is no such page.
   @Sendable func answer(_ request: HTTPRequest) -> HTTPReply? {
     guard request.isLook else { return .wrongMethod("GET, HEAD") }
     switch request.path {
     case ["play"]: return play(request)
-    // For load balancers. Anyone can request this, so it must not query the database.
+    // For load balancers. Anyone can request this page, so it must not query the database.
     case ["readyz"]: return .readiness(host.whyNotReady)
     case [] where site?.isThere != true:
       return .refusal(.notFound, "the game page is not built: run scripts/web")
@@ -47,7 +45,7 @@ package struct PeoplePage: Sendable {
     }
   }
 
-  /// Upgrades a WebSocket to a game session, unless its Origin header names a page of a host that is not allowed.
+  /// Refuses a WebSocket whose Origin header names a page of another host that is not allowed.
   private func play(_ request: HTTPRequest) -> HTTPReply {
     let headers = request.headers
     if let origin = headers.first(name: "origin"), !origins.contains(origin) {
@@ -63,8 +61,8 @@ package struct PeoplePage: Sendable {
     return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
   }
 
-  /// The client's address. Each trusted proxy appends the address of its own client to X-Forwarded-For. So the client is the last of these
-  /// addresses that is not a trusted proxy's.
+  /// Each trusted proxy appends its client's address to X-Forwarded-For. The client is the last address there that is not a trusted
+  /// proxy's.
   private func client(of request: HTTPRequest) -> SocketAddress? {
     var client = request.peer
     let named = request.headers[canonicalForm: "x-forwarded-for"]
@@ -89,26 +87,23 @@ package struct PeoplePage: Sendable {
     }
     return try? SocketAddress(ipAddress: host, port: 0)
   }
-
 }
 
-/// Serves health, readiness and metrics. Administrators on the same machine also list players and reports here, and give orders about
-/// players and matches.
+/// Health, readiness and metrics; for administrators on this machine also lists and orders.
 package struct AdminPage: Sendable {
-  /// The most connections of administrators and readers of metrics: a chosen number, not a measured limit.
+  /// The most connections: not a measured limit.
   package static let mostConnections = 100
 
   let host: LobbyHost
   let listener: GameListener
-  /// The server of the public page, if the page is served.
+  /// `nil` if the public page is not served.
   let page: HTTPServer?
 
   package init(host: LobbyHost, listener: GameListener, page: HTTPServer? = nil) {
     (self.host, self.listener, self.page) = (host, listener, page)
   }
 
-  /// Serves this page at an address; with `onlyMetrics`, only health, readiness and metrics, which name no players. Throws a one-line error
-  /// if it cannot listen there.
+  /// `onlyMetrics`: serve only health, readiness and metrics, which name no players.
   package func serve(
     at address: ListenAddress, onlyMetrics: Bool, loop: any EventLoop, mostConnections: Int
   ) throws -> HTTPServer {
@@ -139,14 +134,13 @@ package struct AdminPage: Sendable {
     }
   }
 
-  /// Whether a Host header names this machine: `localhost`, an address in 127.0.0.0/8, or ::1.
+  /// `localhost`, an address in 127.0.0.0/8, or ::1.
   private static func isOwn(_ host: String) -> Bool {
     let name = host.lowercased()
     return name == "localhost" || name.hasPrefix("localhost:")
       || PeoplePage.address(name).map { PeerAddress.key($0) == nil } == true
   }
 
-  /// Answers requests for health, readiness and metrics.
   @Sendable func look(_ request: HTTPRequest) async throws -> HTTPReply {
     guard [["healthz"], ["readyz"], ["metrics"]].contains(request.path) else {
       return .refusal(.notFound, "there is no such page")
@@ -187,7 +181,7 @@ package struct AdminPage: Sendable {
     }
   }
 
-  /// Issues a replacement token for a player. Only the reply contains it.
+  /// Only the reply contains the token.
   private func issueToken(_ name: String) async throws -> HTTPReply {
     do {
       let token = IssuedToken(for: name)

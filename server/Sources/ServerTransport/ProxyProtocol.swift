@@ -1,13 +1,11 @@
 import NIOCore
 
-/// Reads the PROXY header (versions 1 and 2, haproxy's proxy-protocol.txt) that a trusted proxy sends first on a
-/// connection, and passes on all later bytes.
+/// Reads the PROXY header (versions 1 and 2, haproxy's proxy-protocol.txt) that a trusted proxy sends first on a connection.
 final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// Bytes of the longest accepted header: a version 1 line has at most 107, and a version 2 header for IPv4 or IPv6
-  /// has less than 536.
+  /// The longest accepted header in bytes. A version 1 line has at most 107, a version 2 header for IPv4 or IPv6 less than 536.
   private static let most = 536
 
   private var held = ByteBuffer()
@@ -15,8 +13,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
   private let within: TimeAmount
   private var timeout: Scheduled<Void>?
 
-  /// Calls `found` with the client's address, or `nil` for the proxy's own health checks. Closes a connection whose
-  /// header does not arrive within the time.
+  /// Calls `found` with the client's address, or `nil` if the header names none. Closes a connection whose header does not arrive in time.
   init(within: TimeAmount, _ found: @escaping (SocketAddress?, ChannelHandlerContext) -> Void) {
     (self.within, self.found) = (within, found)
   }

@@ -6,22 +6,20 @@ import Synchronization
 import TLS
 import TLSChannel
 
-/// The server's certificate: read from files, or self-signed once and kept; reloaded on request.
+/// The server's certificate: read from files, or self-signed once and kept.
 package final class ServerTLS: Sendable {
   private let files: (certificate: String, key: String)
   private let current: Mutex<(context: TLSContext, fingerprint: String, expires: Int)>
   private let refused = Mutex(false)
 
-  /// Reads a certificate chain and its key from PEM files.
   package init(certificate: String, key: String) throws {
     files = (certificate, key)
     current = Mutex(try ServerTLS.load(certificate, key))
   }
 
-  /// Makes the TLS handler, which is the first in the pipeline of a new connection.
   func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
 
-  /// SHA-256 of the leaf certificate, as the client shows and pins it.
+  /// SHA-256 of the leaf certificate, which clients show and pin.
   package var fingerprint: String { current.withLock { $0.fingerprint } }
 
   /// The earliest time at which a certificate of the chain expires, in seconds since 1970.
@@ -29,7 +27,7 @@ package final class ServerTLS: Sendable {
   /// Whether the last `reload` kept the old certificate, because the files were unusable.
   package var isRefused: Bool { refused.withLock { $0 } }
 
-  /// Reads the files again and logs the result; keeps the old certificate if they are unusable.
+  /// Keeps the old certificate if the files are unusable.
   package func reload(_ logger: Logger) {
     do {
       let fresh = try ServerTLS.load(files.certificate, files.key)
@@ -48,12 +46,11 @@ package final class ServerTLS: Sendable {
     return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex, expires)
   }
 
-  /// Whether a folder contains the self-signed certificate.
   package static func hasSelfSigned(in folder: String) -> Bool {
     FileManager.default.fileExists(atPath: folder + "/self-signed.crt")
   }
 
-  /// Loads the self-signed certificate of a folder, or creates one for ten years; it is kept because clients pin it.
+  /// Clients pin the self-signed certificate, so it is kept and lasts ten years.
   package static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
     let certificateFile = folder + "/self-signed.crt"
     let keyFile = folder + "/self-signed.key"
@@ -65,8 +62,7 @@ package final class ServerTLS: Sendable {
       }
       let alternatives = known.map { ((try? SocketAddress(ipAddress: $0, port: 0)) == nil ? "DNS:" : "IP:") + $0 }
       let made = try TLSCertificate.makeSelfSigned(for: "alina-server", names: alternatives, days: 3650)
-      // Write the key first, because `hasSelfSigned` looks only for the certificate. Remove a key that a killed process left without a
-      // certificate.
+      // Write the key first: `hasSelfSigned` looks only for the certificate. A killed process may have left a key without a certificate.
       unlink(keyFile)
       for (file, content, mode) in [(keyFile, made.key, 0o600), (certificateFile, made.certificate, 0o644)] {
         try NewFile.make(file) { part in

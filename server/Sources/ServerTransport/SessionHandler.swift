@@ -5,19 +5,16 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// The last handler of a connection's pipeline. It passes received bytes to the connection's state machine (`ServerSession`), passes the
-/// messages that the state machine decodes to the lobby, and writes the lobby's lines.
-///
-/// Confined to the channel's event loop.
+/// The last handler of a connection's pipeline, between `ServerSession` and the lobby. Confined to the channel's event loop.
 final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The most bytes that may wait in the channel, because the client reads too slowly, before the client is disconnected.
+  /// The most bytes that may wait in the channel before a slow reader is disconnected.
   static let mostWaiting = 256 * 1024
-  /// Milliseconds for which the channel may be unwritable (too many bytes wait in it) before the client is disconnected.
+  /// Milliseconds for which the channel may be unwritable before the client is disconnected.
   static let longestWait: Int64 = 10_000
-  /// The most bytes of lines that are collected before they are passed to the channel. Only bytes in the channel count as waiting.
+  /// The most bytes of lines that are collected for one write. Only bytes in the channel count towards `mostWaiting`.
   static let mostAtOnce = 16 * 1024
   /// Milliseconds that a closing connection has to read the `bye`.
   static let linger: Int64 = 250
@@ -35,28 +32,26 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   /// Whether reading is paused because the lobby is behind.
   private var isPaused = false
   private var missed: [MatchID] = []
-  /// When `welcome` was written, in monotonic milliseconds. A line that is read later in the same millisecond is dated to the next
-  /// millisecond: the lobby ends the old resume token at the first line dated after `welcome`.
+  /// When `welcome` was written, in monotonic milliseconds. Lines get a later date: the first line after `welcome` ends the old resume
+  /// token.
   private var welcomed: Int64?
-  /// The longest round trip, in milliseconds, that is not charged to a client's clock: the kernel's measurement of the network, plus
-  /// `answerTime`. There is no limit until the kernel has measured.
+  /// The longest round trip, in milliseconds, not charged to a client's clock: the kernel's measurement plus `answerTime`.
   private var longestTrip = Int.max
-  /// The value of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. A round trip between continents
-  /// takes less than 200 ms.
+  /// Behind a proxy the kernel measures only the route to the proxy. A round trip between continents takes less than 200 ms.
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20
-  /// The monotonic time at which the channel stopped being writable, in milliseconds; `nil` while the channel is writable.
+  /// When the channel stopped being writable, in monotonic milliseconds; `nil` while the channel is writable.
   private var unwritableSince: Int64?
   private var hasBegun = false
-  /// Input received before the lobby's greeting, which must be sent first; `nil` after the greeting.
+  /// Input before the lobby's greeting, which must be sent first; `nil` after the greeting.
   private var early: ByteBuffer? = ByteBuffer()
-  /// The most bytes of input accepted before the lobby's greeting; if more arrive, the connection is closed.
+  /// The most bytes of input before the lobby's greeting; more end the connection.
   private static let mostEarly = 64 * 1024
   private static let allocator = ByteBufferAllocator()
-  /// The lines of the lobby that were not passed to the channel yet, so that the channel gets them in a single write.
+  /// Lines of the lobby that are collected for a single write.
   private var outgoing: ByteBuffer?
-  /// The client's address as named by a trusted proxy, instead of the socket's.
+  /// The client's address as named by a trusted proxy.
   var proxied: SocketAddress?
 
   init(
@@ -137,7 +132,6 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  /// Whether more than `mostWaiting` bytes wait in the channel, because the client reads too slowly.
   private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
     guard unwritableSince != nil else { return false }
     return (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 > SessionHandler.mostWaiting
@@ -153,15 +147,15 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     context.fireChannelReadComplete()
   }
 
-  /// Records that the lobby has handled this many of the connection's lines; called on the lobby's loop.
+  /// Called on the lobby's loop.
   func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
 
-  /// Whether to stop reading: the lobby is behind, and some of the lines that it has not handled came from this connection.
+  /// The lobby is behind, and some of the lines that it has not handled came from this connection.
   private var mustPause: Bool {
     sweep.inbox.isFull && unhandled.load(ordering: .relaxed) > 0
   }
 
-  /// Resumes reading unless this connection must still pause; returns whether it reads again.
+  /// Returns whether the connection reads again.
   func readOn() -> Bool {
     guard !mustPause else { return false }
     isPaused = false
@@ -171,7 +165,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
   // MARK: out
 
-  /// Writes what the lobby has output in one turn of its loop; called on `loop`, the event loop of this connection.
+  /// Called on `loop`, the event loop of this connection.
   func take(_ deliveries: [Delivery]) {
     for delivery in deliveries {
       switch delivery {
@@ -211,7 +205,6 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
   }
 
-  /// Passes the collected lines to the channel.
   private func write(_ context: ChannelHandlerContext) {
     guard let buffer = outgoing else { return }
     outgoing = nil
@@ -229,11 +222,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     context.fireChannelWritabilityChanged()
   }
 
-  /// Checks time limits once a second.
+  /// Called once a second.
   func tick(now: Int64) {
     guard let context, !isEnding else { return }
     if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
-    // While reading is paused, the server does not read what the client sends. So the time limits for a silent client do not apply.
+    // While reading is paused, the client's lines are not seen, so the time limits for a silent client do not apply.
     guard !isPaused else { return }
     var wrote = false
     var ending: (ByeCode, String)?
@@ -253,7 +246,6 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     if let (code, text) = ending { end(code, text, retry: nil) }
   }
 
-  /// Reads the round trip of the connection from the kernel, unless a proxy hides it.
   private func measureNetwork(_ context: ChannelHandlerContext) {
     if let proxied, proxied.ipAddress != context.remoteAddress?.ipAddress {
       longestTrip = SessionHandler.longestTripBehindProxy
@@ -264,7 +256,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  /// Disconnects a slow reader: tries to write `bye` but does not wait for it.
+  /// Disconnects a slow reader, without waiting until `bye` is written.
   private func drop() {
     isEnding = true
     guard let context else { return }
@@ -285,7 +277,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   }
 }
 
-/// Collects the inputs that an event loop's connections read in one turn of the loop, and passes them to the lobby in one call.
+/// Collects the inputs of an event loop's connections in one turn of the loop, and passes them to the lobby in one call.
 final class Inbox: @unchecked Sendable {  // confined to its event loop
   private let loop: any EventLoop
   private let host: LobbyHost
@@ -293,15 +285,14 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
   init(loop: any EventLoop, host: LobbyHost) { (self.loop, self.host) = (loop, host) }
 
-  /// Whether connections must pause reading, because too many lines wait for the lobby.
   var isFull: Bool { host.unhandledLines > LobbyHost.mostUnhandled }
 
-  /// Adds an input; on the loop only.
+  /// On the loop only.
   func put(_ arrival: Arrival) {
     if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
-    // This task runs after the reads that other connections make in this turn of the loop, and passes on their inputs as well.
+    // This task runs after the reads of other connections in this turn of the loop, and passes on their inputs as well.
     loop.execute {
       let arrivals = self.arrivals
       // Make a new array, since the lobby's thread reads the old one.
@@ -311,10 +302,9 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
   }
 }
 
-/// Calls `tick` of each connection of an event loop once a second, for a twentieth of the connections at a time, so that simultaneous pings
-/// do not delay moves.
+/// Calls `tick` of each connection once a second, group by group, so that simultaneous pings do not delay moves.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
-  /// The number of groups of connections. Every 1,000 / 20 = 50 ms the connections of the next group are ticked.
+  /// Every 1,000 / 20 = 50 ms the connections of the next group are ticked.
   private static let slices = 20
   let inbox: Inbox
   /// Connections whose reading is paused until the lobby has caught up.
@@ -330,7 +320,7 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
       let now = Moment.currentMonotonic
       for handler in self.handlers[self.next].values { handler.tick(now: now) }
       self.next = (self.next + 1) % ConnectionSweep.slices
-      // Empty `paused` first, because a connection that resumes may add itself to it again at once.
+      // Empty `paused` first: a connection that resumes may add itself to `paused` again at once.
       let paused = self.paused
       self.paused = []
       let stillPaused = paused.filter { !$0.readOn() }
@@ -346,17 +336,17 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
 }
 
 extension Channel {
-  /// The key for limits of this peer: its IPv4 address, or the first 64 bits of its IPv6 address; `nil` for this machine.
+  /// The IPv4 address, or the first 64 bits of the IPv6 address; `nil` for this machine.
   var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
 }
 
-/// Counts connections or other items by the key of their peer's address; an item without a key is allowed and not counted.
+/// Counts items by the key of their peer's address. An item without a key is allowed and not counted.
 struct AddressCounts: Sendable {
   private var counts: [String: Int] = [:]
 
   func allow(_ key: String?, most: Int) -> Bool { key.map { counts[$0, default: 0] < most } ?? true }
 
-  /// Counts another item of the address; returns `false`, and does not count it, if the address has `most` items already.
+  /// Returns `false`, and counts nothing, if the address has `most` items already.
   mutating func count(_ key: String?, most: Int) -> Bool {
     guard allow(key, most: most) else { return false }
     if let key { counts[key, default: 0] += 1 }
@@ -369,7 +359,6 @@ struct AddressCounts: Sendable {
   }
 }
 
-/// The keys under which limits count addresses.
 enum PeerAddress {
   static func key(_ address: SocketAddress) -> String? {
     if let bytes = address.bytesOf4 {

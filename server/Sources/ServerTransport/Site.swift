@@ -6,14 +6,13 @@ import NIOHTTP1
 import Processes
 import Synchronization
 
-/// The game page: the files of the folder that `scripts/web` makes. All are read into memory, so that no request
-/// reaches the disk and no path leads out of the folder.
+/// The files of the game page, which `scripts/web` makes. All are in memory, so that no request reaches the disk or leaves the folder.
 package final class Site: Sendable {
   private struct File {
     var type: String
     /// Whether the name contains a hash of the content, so that browsers may cache the file for ever.
     var isLasting: Bool
-    /// The file's content in each coding, with an ETag; at the key `nil` the uncompressed content.
+    /// The content in each coding, with an ETag; at the key `nil` the uncompressed content.
     var bodies: [String?: (tag: String, bytes: ByteBuffer)] = [:]
   }
 
@@ -23,7 +22,7 @@ package final class Site: Sendable {
     "txt": "text/plain; charset=utf-8",
     "wasm": "application/wasm", "woff2": "font/woff2", "png": "image/png", "svg": "image/svg+xml",
   ]
-  /// The codings of the compressed copies of a file, best first.
+  /// The codings of compressed copies, best first.
   private static let codings = [("br", "br"), ("gzip", "gz")]
   /// Only scripts, styles and modules of this server may run; no requests to other hosts; no other page may embed this page.
   private static let policy =
@@ -33,13 +32,13 @@ package final class Site: Sendable {
   private let place: @Sendable () -> String?
   private let files = Mutex<[String: File]>([:])
 
-  /// Reads a folder; throws a one-line error if the page is not in it.
+  /// Throws a one-line error if the page is not in the folder.
   package init(folder: String) throws(StoreError) {
     place = { folder }
     try reload()
   }
 
-  /// Serves the page whose folder is beside the program. If the page is not built yet, `reload` finds it later.
+  /// Finds the folder beside the program. If the page is not built yet, `reload` finds it later.
   package init() {
     place = Site.find
     try? reload()
@@ -47,7 +46,7 @@ package final class Site: Sendable {
 
   package var isThere: Bool { files.withLock { !$0.isEmpty } }
 
-  /// Reads the files again; if the page is missing, throws a one-line error and keeps the old files.
+  /// Throws a one-line error if the page is missing, and keeps the old files.
   package func reload() throws(StoreError) {
     guard let folder = place() else { throw .unusable("the game page is not built: run scripts/web") }
     var files: [String: File] = [:]
@@ -78,17 +77,17 @@ package final class Site: Sendable {
     return FileManager.default.contents(atPath: path)
   }
 
-  /// The folder of the page, looked for in three places relative to this program: beside it, in the build, and in the installed files.
+  /// Beside this program, in the build, or in the installed files.
   @Sendable private static func find() -> String? {
     ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { Installation.folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
   }
 
-  /// The reply for a path; `nil` if it does not belong to the page.
+  /// `nil` if the path does not belong to the page.
   func answer(_ request: HTTPRequest) -> HTTPReply? {
     let path = request.path.joined(separator: "/")
-    // A link such as `/w/MATCH` redirects to the page with the target in the fragment, `#/w/MATCH`. The page reads only the fragment, so
-    // its files are the same on any host. A link to a room's match also contains the room's code.
+    // A link such as `/w/MATCH` redirects to `#/w/MATCH`: the page reads only the fragment, so its files are the same on any host. A link
+    // to a room's match also contains the room's code.
     let words = request.path.dropFirst().compactMap {
       $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
     }
@@ -120,7 +119,7 @@ package final class Site: Sendable {
       "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": Site.policy,
     ]
-    // Tells the page that this server answers the links of letters (`/l/…`), so that the page may make such links.
+    // Tells the page that this server answers the links of letters (`/l/…`).
     if name == "index.html" { reply.headers.add(name: "server-timing", value: "alina") }
     if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
       reply.status = .notModified

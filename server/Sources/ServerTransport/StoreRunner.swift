@@ -4,40 +4,38 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop. All calls must come from that loop,
-/// unless a function says otherwise.
+/// Executes the lobby's store requests on other threads. Calls must come from the lobby's loop, unless a function says otherwise.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
-  /// A unit to store, with the time in ns at which the lobby decided it.
+  /// `decided`: when the lobby decided the unit, in nanoseconds.
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
 
-  /// A question to the store, with the time in ns at which the lobby asked it.
+  /// `asked`: when the lobby asked the question, in nanoseconds.
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
 
-  /// Questions of one kind that are asked in batches: those that wait for the next batch, and whether a batch is being answered.
+  /// Questions that are asked in batches: those that wait for the next batch, and whether a batch is being answered.
   private struct BatchQueue {
     var waiting: [Question] = []
     var isAsking = false
   }
 
-  /// The key of a `BatchQueue`. A shared store has a queue for each lane. An unshared store has one queue, with the key `nil`, for all
-  /// questions that may change it, so that the questions of a batch share a commit.
+  /// A shared store has a queue for each lane. Any other store has one queue, `nil`, for the questions that change it: they share a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
   private let store: any MatchStore
   private let metrics: HostMetrics
   private let logger: Logger
-  /// Receives the store's results; `durable` is the time in ns at which the verdicts among them arrived.
+  /// Receives the store's results. `durable`: when the verdicts among them arrived, in nanoseconds.
   var report: ([LobbyInput], _ durable: UInt64?) -> Void = { _, _ in }
 
   /// Runs units, and the writing questions of an unshared store, which has a single writer.
   private let writes = DispatchQueue(label: "alina.store", qos: .userInitiated)
   private let questions = DispatchQueue(label: "alina.questions", qos: .userInitiated, attributes: .concurrent)
-  /// Reads the pages of players' histories one at a time, so that logins and moves do not wait for them.
+  /// Reads histories one at a time, so that logins and moves do not wait for them.
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
 
-  /// The most questions outside of lanes that a shared store answers at the same time. (A lane is a kind of question answered in batches.)
+  /// The most questions outside of lanes that a shared store answers at the same time.
   private static let mostAtOnce = 4
   private static let mostTogether = 256
 
@@ -51,7 +49,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The monotonic times, in milliseconds, of the first and last failure of the store; `nil` while the store works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// The failed logins and the failed units are counted apart: if a part of the database file is damaged, only one kind may fail.
+  /// Counted apart: if a part of the database file is damaged, only logins or only units may fail.
   private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 
@@ -61,14 +59,13 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: units
 
-  /// Stores a unit in one batch with the other units of this turn of the loop; `decided` is the time in ns at which the lobby decided the
-  /// unit.
+  /// `decided`: when the lobby decided the unit, in nanoseconds.
   func apply(_ number: UInt64, _ unit: StoreUnit, decided: UInt64) {
     units.append((number, unit, decided))
     endTurn()
   }
 
-  /// At the end of the loop's turn, stores the units and asks the collected questions, so that all units of the turn share a commit.
+  /// Waits for the end of the loop's turn, so that all units of the turn share a commit.
   private func endTurn() {
     guard !isTurnEnding else { return }
     isTurnEnding = true
@@ -91,7 +88,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       let now = DispatchTime.now().uptimeNanoseconds
       self.metrics.stored(verdicts, nanoseconds: now - began)
       self.isStoring = false
-      // The next batch is stored while the verdicts on this batch are reported.
+      // Store the next batch while the verdicts on this batch are reported.
       self.applyUnits()
       if verdicts.contains(where: \.isStored) {
         self.refusals.withLock { $0.units.requestSucceeded() }
@@ -112,7 +109,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: questions
 
-  /// Asks a question and reports its answer.
   func ask(_ number: UInt64, _ question: StoreQuestion) {
     let asked = (number, question, DispatchTime.now().uptimeNanoseconds)
     if case .history = question { return answer([asked], on: histories) }
@@ -152,7 +148,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Asks the store. Once the answers have arrived, calls `first` and then reports the answers.
+  /// Once the answers have arrived, calls `first` before they are reported.
   private func answer(_ batch: [Question], on queue: DispatchQueue, first: @escaping () -> Void = {}) {
     guard !isFinished else { return }
     work(on: queue) {
@@ -184,7 +180,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Runs `body`, which may block, on a queue and then `then` on the loop.
+  /// `body` may block; `then` runs on the loop.
   private func work<T: Sendable>(on queue: DispatchQueue, _ body: @escaping () -> T, then: @escaping (T) -> Void) {
     nonisolated(unsafe) let (body, then) = (body, then)
     queue.async {
@@ -193,21 +189,21 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Logs the first failure of the store and no further ones until it has recovered, since all questions fail meanwhile.
+  /// Logs only the first failure until the store has recovered, since all questions fail meanwhile.
   private func complain(_ text: String, _ error: String) {
     let now = Moment.current.monotonic
     if trouble == nil { logger.warning(text, metadata: ["error": error]) }
     trouble = (trouble?.since ?? now, now)
   }
 
-  /// Logs the recovery at a heartbeat, two seconds after the last failure at the earliest: a full disk accepts some writes.
+  /// Logs the recovery, two seconds after the last failure at the earliest: a full disk accepts some writes.
   private func seeWhetherTroubleIsOver() {
     guard let (since, last) = trouble, Moment.current.monotonic - last > 2000 else { return }
     trouble = nil
     logger.notice("the store answers again", metadata: ["seconds": "\((last - since) / 1000)"])
   }
 
-  /// Asks a question for an administrator; it waits in line with history pages.
+  /// For an administrator's question, which waits in line with history pages.
   func look(_ question: StoreQuestion) -> EventLoopFuture<StoreAnswer> {
     let promise = loop.makePromise(of: StoreAnswer.self)
     histories.async {
@@ -218,7 +214,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: other nodes
 
-  /// Reports the notifications of other nodes from now on.
   func listen(as node: NodeID) {
     store.listen(as: node) { told in
       let text = told.map { self.notification($0) }
@@ -244,7 +239,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     store.publish(nodes.map { ($0, told) })
   }
 
-  /// Strips the sending time from a notification and records its age by the wall clocks of both nodes.
+  /// Strips the sending time and records the notification's age by the wall clocks of both nodes.
   private func notification(_ told: String) -> String {
     let parts = told.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let at = Int64(parts[0]) else { return told }
@@ -283,7 +278,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return answered.futureResult
   }
 
-  /// Removes this node from the store; waits at most 500 ms for it.
+  /// Waits at most 500 ms.
   func leave(_ node: NodeID) -> EventLoopFuture<Void> {
     let left = loop.makePromise(of: Void.self)
     loop.scheduleTask(in: .milliseconds(500)) { left.succeed() }
@@ -298,7 +293,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return left.futureResult
   }
 
-  /// Starts no more work from now on.
   func stop() {
     isFinished = true
     (units, queues, waiting) = ([], [:], [])

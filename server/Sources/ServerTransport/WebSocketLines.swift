@@ -1,7 +1,7 @@
 import NIOCore
 import NIOWebSocket
 
-/// Converts between WebSocket frames and lines: one text message is one line in both directions.
+/// One text message of a WebSocket is one line, in both directions.
 final class WebSocketLines: ChannelDuplexHandler {
   typealias InboundIn = WebSocketFrame
   typealias InboundOut = ByteBuffer
@@ -14,7 +14,7 @@ final class WebSocketLines: ChannelDuplexHandler {
   /// Whether a message has begun and its last frame is missing.
   private var isInside = false
   private var isClosing = false
-  /// The number of pings, pongs and empty frames since the last line. If it exceeds `mostIdle`, the connection ends.
+  /// The number of pings, pongs and empty frames since the last line. More than `mostIdle` end the connection.
   private var idle = 0
   private static let mostIdle = 1000
 
@@ -33,7 +33,7 @@ final class WebSocketLines: ChannelDuplexHandler {
       context.fireChannelRead(wrapInboundOut(bytes))
     case .binary: end(.unacceptableData, context)
     case .ping:
-      // Sends no more pongs to a client that does not read them.
+      // Send no more pongs to a client that does not read them.
       guard context.channel.isWritable else { return }
       context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)), promise: nil)
     case .pong: break
@@ -78,7 +78,6 @@ final class WebSocketLines: ChannelDuplexHandler {
     context.eventLoop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { channel.close(promise: nil) }
   }
 
-  /// Sends the close frame, once.
   private func sayClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
     guard !isClosing else { return }
     isClosing = true

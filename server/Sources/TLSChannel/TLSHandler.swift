@@ -1,43 +1,36 @@
 import NIOCore
 import TLS
 
-/// TLS between a socket and handlers for plain text. Writes before the end of the handshake are queued. Later writes are encrypted and
-/// passed on at once, so that the channel counts the bytes that a slow reader has not read.
+/// TLS between a socket and handlers for plain text. After the handshake, writes are encrypted at once, so that the channel counts the
+/// bytes that a slow reader has not read.
 package final class TLSHandler: ChannelDuplexHandler {
-  /// Encrypted bytes from the network.
   package typealias InboundIn = ByteBuffer
-  /// Decrypted bytes for the next handler.
   package typealias InboundOut = ByteBuffer
-  /// Plain bytes to encrypt.
   package typealias OutboundIn = ByteBuffer
-  /// Encrypted bytes for the network.
   package typealias OutboundOut = ByteBuffer
 
   private let engine: TLSEngine
   private var early: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
   private var (canRead, canWrite, hasDelivered) = (true, true, false)
 
-  /// Makes the handler of a client that connects to `host`, or of a server if there is no `host`.
+  /// `host`: the server to which a client connects; `nil` on a server.
   package init(_ context: TLSContext, calling host: String? = nil) throws {
     engine = try TLSEngine(context, host == nil ? .server : .client)
     if let host { try engine.expect(host) }
   }
 
-  /// Starts the handshake if the connection is open.
   package func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { step(context) }
   }
 
-  /// Fails queued writes.
   package func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
 
-  /// Starts the handshake.
   package func channelActive(context: ChannelHandlerContext) {
     step(context)
     context.fireChannelActive()
   }
 
-  /// Ends the connection. A missing closing alert is not reported: a line or HTTP request shows by its form whether it is complete.
+  /// A missing closing alert is not reported: a line or HTTP request shows by its form whether it is complete.
   package func channelInactive(context: ChannelHandlerContext) {
     stopWriting()
     context.fireChannelInactive()
@@ -45,7 +38,6 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: in
 
-  /// Decrypts input and passes the plain text on.
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     unwrapInboundIn(data).withUnsafeReadableBytes { engine.take($0) }
     step(context)
@@ -58,7 +50,6 @@ package final class TLSHandler: ChannelDuplexHandler {
     context.fireChannelReadComplete()
   }
 
-  /// Continues the handshake and decryption with the available input.
   private func step(_ context: ChannelHandlerContext) {
     guard canRead else { return }
     var said = context.channel.allocator.buffer(capacity: 0)
@@ -107,7 +98,6 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: out
 
-  /// Encrypts bytes, or queues them until the handshake is complete.
   package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let bytes = unwrapOutboundIn(data)
     guard canWrite else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }

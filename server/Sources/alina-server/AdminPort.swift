@@ -14,14 +14,13 @@ struct AdminPort: ParsableArguments {
 
   private static let socketOfService = "/run/alina-server/admin.sock"
 
-  /// The address to which requests are sent.
   private var place: String {
     if let admin { return admin }
     let isService = data == nil && FileManager.default.fileExists(atPath: AdminPort.socketOfService)
     return "unix:" + (isService ? AdminPort.socketOfService : ServeOptions.socket(in: data))
   }
 
-  /// Prints a page of a list and the command that shows the next page; throws a one-line error on failure.
+  /// Prints a page of a list and the command that shows the next page.
   func show(_ path: String, by command: String) throws {
     let options = [admin.map { " --admin \($0)" }, data.map { " --data \($0)" }].compactMap(\.self).joined()
     let answer = try ask(path)
@@ -49,7 +48,6 @@ struct AdminPort: ParsableArguments {
     .unusable("no server answers at \(place): \(String(cString: strerror(code)))")
   }
 
-  /// Connects to a host: to the first of its addresses that accepts a connection.
   private func connected(to host: String, _ port: Int) throws -> Int32 {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -69,7 +67,7 @@ struct AdminPort: ParsableArguments {
     throw noAnswer(code)
   }
 
-  /// Requests a page from the server; throws a one-line error if there is no answer.
+  /// Throws a one-line error if there is no answer.
   func ask(_ path: String) throws -> (status: Int, body: String) {
     let descriptor = try connected()
     defer { close(descriptor) }

@@ -5,7 +5,6 @@ import Foundation
 import MatchStore
 import ServerTransport
 
-/// `alina-server`: serves matches and maintains their data.
 @main
 struct AlinaServer: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -22,15 +21,14 @@ struct AlinaServer: ParsableCommand {
     ],
     defaultSubcommand: Serve.self)
 
-  /// The help of the program followed by that of `serve`, the default subcommand.
   private static var wholeHelp: String {
     let serving = Serve.helpMessage()
     let options = serving.range(of: "ADDRESSES:").map { serving[$0.lowerBound...] } ?? ""
     return helpMessage() + "\n\nFlags of serve, the default:\n\n" + options
   }
 
-  /// The command line. Swift reads it from /proc; where that is not mounted, find it in memory: the kernel puts the
-  /// count, the arguments and a null in front of the environment.
+  /// Swift reads the command line from /proc. Where /proc is not mounted, find it in memory: the kernel puts the count, the arguments and a
+  /// null in front of the environment.
   private static var words: [String] {
     guard access("/proc/self/cmdline", R_OK) != 0 else { return CommandLine.arguments }
     let end = environ - 1
@@ -39,8 +37,7 @@ struct AlinaServer: ParsableCommand {
     return (0..<count).compactMap { (end - count + $0).pointee.map { String(cString: $0) } }
   }
 
-  /// Parses the arguments, which override the file and the environment, and runs the command. An error is one line; wrong arguments exit
-  /// with 2.
+  /// An error is one line; wrong arguments exit with 2.
   static func main() {
     let given = words.dropFirst()
     if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) { return print(wholeHelp) }

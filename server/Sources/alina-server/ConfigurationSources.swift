@@ -27,7 +27,7 @@ enum ConfigurationSources {
     ]
   }()
 
-  /// For each command other than `serve`: the settings that it takes from file and environment.
+  /// The settings that a command other than `serve` takes from file and environment.
   private static let taken: [String: Set<String>] = {
     let (port, data): (Set, Set) = (["admin", "data"], ["data", "store"])
     return [
@@ -46,7 +46,7 @@ enum ConfigurationSources {
     return place + complaint.dropFirst(flag.count)
   }
 
-  /// Refuses a password on the command line, which every user of the machine can read.
+  /// Every user of the machine can read a command line.
   static func refusePasswords(_ given: ArraySlice<String>) throws {
     for word in given {
       let value = word.hasPrefix("--store=") ? String(word.dropFirst(8)) : word
@@ -84,7 +84,7 @@ enum ConfigurationSources {
     }
     if let taken = taken[first] {
       under = under.filter { taken.contains($0.key) }
-      // `--data` also overrides the setting `store`, a PostgreSQL database, from the file or the environment.
+      // `--data` also overrides a setting `store` from the file or the environment.
       if given.contains(where: { $0 == "--data" || $0.hasPrefix("--data=") }) { under["store"] = nil }
     }
     for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }

@@ -3,7 +3,7 @@ import Foundation
 import MatchStore
 import ServerTransport
 
-/// Ends the program after an error: help goes to standard output, an error is one line on standard error; wrong arguments exit with 2.
+/// Help goes to standard output, an error is one line on standard error; wrong arguments exit with 2.
 enum Failure {
   static func exit(_ error: any Error, of command: any ParsableArguments.Type) -> Never {
     switch error {
@@ -35,7 +35,7 @@ struct ConfigurationError: Error {
 }
 
 extension String {
-  /// Reads a file; throws a one-line error with its path and the reason.
+  /// Throws a one-line error with the path and the reason.
   init(readFrom path: String) throws(StoreError) {
     do { self = try String(contentsOfFile: path, encoding: .utf8) } catch {
       let reason = (error as? CocoaError)?.underlying as? POSIXError

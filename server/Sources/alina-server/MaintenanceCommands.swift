@@ -14,22 +14,20 @@ struct DataOptions: ParsableArguments {
     help: ArgumentHelp("PostgreSQL database instead of the folder (default: none).", valueName: "postgres://…"))
   var store: String?
 
-  /// The path of the database file: in the folder that `--data` names, or without `--data` in the one that `serve` uses by default.
   var database: String {
     ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder)
   }
 
-  /// The PostgreSQL database, if one is configured.
   private var address: PGAddress? {
     get throws {
       var address = try store.map { try PGAddress($0) }
-      // No games are played through these commands, so the database need not be protected against the loss of acknowledged data.
+      // No games are played through these commands, so acknowledged data needs no protection.
       address?.allowsLossyFailover = true
       return address
     }
   }
 
-  /// Opens the store; throws if there is none, instead of creating an empty one.
+  /// Throws if there is no store, instead of creating an empty one.
   func opened() throws -> any MatchStore {
     if let address = try address { return try PostgresStore(address) }
     guard FileManager.default.fileExists(atPath: database) else {
@@ -47,7 +45,7 @@ struct DataOptions: ParsableArguments {
     return try fill(store)
   }
 
-  /// Throws for a PostgreSQL database; the error names the PostgreSQL tool that copies a database in use.
+  /// Throws for a PostgreSQL database; the error names the PostgreSQL tool that copies one in use.
   func requireFile(_ tool: String) throws {
     guard let address = try address else { return }
     throw ConfigurationError(text: "\(address.description) is a PostgreSQL database: copy it with \(tool)")
@@ -142,8 +140,7 @@ struct Forget: ParsableCommand {
     guard case .change(.changed) = try store.answer(.change(.name(name), .forget)) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    // This command has changed the store without the running server's nodes. They now compare their memory with the store: then they close
-    // the forgotten player's connections, and use the new name in new matches.
+    // The running server's nodes do not know of this change. After a comparison they close the player's connections and use the new name.
     try store.requestComparison()
     print("forgot \(name)")
   }

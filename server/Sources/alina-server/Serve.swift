@@ -190,7 +190,7 @@ struct ServeOptions: ParsableArguments {
     result.threads = try limits.threads.checked("threads", 1...64)
     result.keepDays = try storage.keepDays?.checked("keep-days", 1...36_500)
     var files = rlimit()
-    // Shells and systemd start a process with a low soft limit of open files, which the process may raise to the hard limit.
+    // Shells and systemd set a low soft limit of open files, which a process may raise to the hard limit.
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     files.rlim_cur = files.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -230,7 +230,6 @@ struct ServeOptions: ParsableArguments {
     return result
   }
 
-  /// Resolves the addresses for administrators and for readers of metrics.
   private func resolveAdmin(_ result: inout ServerConfiguration) throws {
     if !addresses.noAdmin {
       let usual = storage.memory ? nil : Self.socket(in: storage.data)
@@ -244,8 +243,7 @@ struct ServeOptions: ParsableArguments {
     result.metrics = try metrics.map { try Self.tcp($0, "metrics") }
   }
 
-  /// The path of the administrators' socket: in the first folder of $RUNTIME_DIRECTORY if set, else in the folder `data`, or without `data`
-  /// in the default folder of the database.
+  /// In the first folder of $RUNTIME_DIRECTORY if set, else in `data`, else in the default folder of the database.
   static func socket(in data: String?) -> String {
     let runtime = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
     return (runtime.map(String.init) ?? data ?? defaultFolder) + "/admin.sock"
@@ -261,7 +259,7 @@ struct ServeOptions: ParsableArguments {
     return .tcp(host: host, port: port)
   }
 
-  /// Resolves the settings of the public page. On a loopback address the page is never encrypted: the proxy on this machine encrypts it.
+  /// On a loopback address the page is never encrypted: the proxy on this machine encrypts it.
   private func resolve(_ page: (host: String, port: Int), _ result: inout ServerConfiguration) throws {
     if !Self.isLoopback(page.host) { result.pageTLS = result.listener.tls }
     for origin in (addresses.pageOrigin ?? "").split(separator: ",").map(String.init) {
@@ -310,7 +308,7 @@ struct Number: ExpressibleByArgument, ExpressibleByIntegerLiteral {
   init(argument: String) { defaultValueDescription = argument }
   init(integerLiteral value: Int) { defaultValueDescription = "\(value)" }
 
-  /// The value; throws outside the flag's range.
+  /// Throws outside the flag's range.
   func checked(_ name: String, _ range: ClosedRange<Int>) throws -> Int {
     guard let value = Int(defaultValueDescription), range.contains(value) else {
       throw ConfigurationError(

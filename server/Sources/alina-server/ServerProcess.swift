@@ -6,26 +6,25 @@ import NIOPosix
 import PostgresStore
 import ServerTransport
 
-/// The settings of a server process.
 struct ServerConfiguration: Sendable {
   /// The folder of the database; `nil` keeps everything in memory.
   var data: String?
-  /// The PostgreSQL database to use instead of a file, if any.
+  /// A PostgreSQL database to use instead of a file.
   var store: PGAddress?
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
-  /// The address of the public page, if it is served.
+  /// `nil` if the public page is not served.
   var page: ListenAddress?
-  /// Origins of other hosts' pages, such as `https://alina.example`, that may connect to play.
+  /// Pages of other hosts that may connect to play, such as `https://alina.example`.
   var pageOrigins: Set<String> = []
   var site: Site?
-  /// The page's certificate, if the page is encrypted.
+  /// `nil` if the page is not encrypted.
   var pageTLS: ServerTLS?
-  /// The address of the administrators' port, if it is served.
+  /// `nil` if the administrators' port is not served.
   var admin: ListenAddress?
-  /// The address of the port that serves only metrics and health, if it is served.
+  /// The port for metrics and health alone; `nil` if not served.
   var metrics: ListenAddress?
-  /// The number of event loops for connections.
+  /// Event loops for connections.
   var threads = 1
   /// Days after which finished matches are deleted; `nil` keeps them.
   var keepDays: Int?
@@ -34,11 +33,11 @@ struct ServerConfiguration: Sendable {
   var logFormat = Logger.Format.text
   var logLevel = Logger.Level.notice
 
-  /// The most connections of the public page, and of each of the ports for administrators and metrics.
+  /// The most connections of the public page, and of each port for administrators or metrics.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
-  /// Divides the permitted number of connections among the public page, the ports for administrators and metrics, and games, so that
-  /// visitors of the page cannot displace players. Sets `mostOnPages` and returns the share for games.
+  /// Divides connections among the public page, these ports and games, so that visitors of the page cannot displace players. Returns the
+  /// share for games.
   mutating func share(_ connections: Int) -> Int {
     mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
     let ports = [admin, metrics].count { $0 != nil }
@@ -49,10 +48,8 @@ struct ServerConfiguration: Sendable {
   static func database(in folder: String) -> String { folder + "/matches.sqlite" }
 }
 
-/// A server process from start to stop.
 enum ServerProcess {
-  /// Serves until SIGTERM or SIGINT; throws the error that prevents the start. Calls `listening` with `HOST:PORT` for
-  /// games and with the page's URL, if there is one.
+  /// Throws the error that prevents the start. Calls `listening` with `HOST:PORT` for games and with the page's URL, if there is one.
   static func run(
     _ configuration: ServerConfiguration,
     listening: @escaping @Sendable (String, _ page: String?) -> Void
@@ -137,12 +134,11 @@ enum ServerProcess {
     try await lobbyGroup.shutdownGracefully()
   }
 
-  /// Runs `listen` and puts the flag in front of its error.
   private static func naming<T>(_ flag: String, _ listen: () async throws -> T) async throws -> T {
     do { return try await listen() } catch let error as StoreError { throw StoreError.unusable("\(flag): \(error)") }
   }
 
-  /// Returns on a signal to stop; reloads certificates and page on SIGHUP.
+  /// Returns on a signal to stop.
   private static func wait(_ signals: Signals, _ tls: ServerTLS?, _ site: Site?, _ logger: Logger) async {
     defer { withExtendedLifetime(signals) {} }
     for await signal in signals.sequence {
@@ -155,7 +151,7 @@ enum ServerProcess {
     }
   }
 
-  /// Deletes matches older than a number of days, once an hour, until cancelled.
+  /// Once an hour, until cancelled.
   private static func prune(_ store: any MatchStore, _ days: Int, _ logger: Logger) async {
     while !Task.isCancelled {
       do throws(StoreError) {

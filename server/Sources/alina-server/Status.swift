@@ -8,7 +8,6 @@ struct Status: ParsableCommand {
     discussion: "Exits with 0 if the server is ready, with 1 if it is not ready or not running.")
   @OptionGroup var port: AdminPort
 
-  /// The metrics to print, with their titles.
   private static let shown = [
     ("nodes", "nodes alive"), ("open_connections", "connections"), ("sessions", "sessions"),
     ("accounts", "accounts in memory"),

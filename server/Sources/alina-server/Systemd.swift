@@ -2,7 +2,6 @@ import Foundation
 
 /// Notifications to systemd for a service of type `notify`; without effect elsewhere.
 enum Systemd {
-  /// Sends a state: `READY=1`, `STOPPING=1`.
   static func notify(_ state: String) {
     guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
     var address = sockaddr_un()
