@@ -1,6 +1,6 @@
 import MatchProtocol
 
-/// Durable storage of accounts, sessions, tickets and match logs, in SQLite or PostgreSQL. The tests check both by `StoreConformance`.
+/// Durable storage of accounts, sessions, tickets and match logs, in SQLite or PostgreSQL. `StoreConformance` in the tests checks both.
 ///
 /// All calls block. Only one thread at a time may call `apply`; any number of threads may call the other functions.
 package protocol MatchStore: AnyObject, Sendable {
@@ -15,7 +15,7 @@ package protocol MatchStore: AnyObject, Sendable {
 
   /// Calls `heard` on any thread with each notification for the node, and with `nil` if notifications may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
-  /// Does not wait for the delivery. A notification has at most `longestNotification` bytes.
+  /// Sends notifications without waiting for their delivery. Each has at most `longestNotification` bytes.
   func publish(_ notifications: [(node: NodeID, text: String)])
 
   /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
@@ -55,7 +55,7 @@ extension MatchStore {
 }
 
 extension StoreQuestion {
-  /// The most rows of a kind that one `clean` deletes. Units and logins wait meanwhile: 20 ms with SQLite (November 2026).
+  /// The most rows of a kind that one `clean` deletes. Units and logins wait until the deletion ends: 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
 
   package var node: NodeID? {
@@ -80,7 +80,7 @@ extension StoreQuestion {
   }
 }
 
-/// Questions that a shared store answers in batches, because a batch costs little more than a single question.
+/// The kinds of questions that a shared store answers in batches, because a batch costs little more than a single question.
 package enum StoreLane: Sendable, Hashable {
   case follow(NodeID)
   case queue

@@ -19,7 +19,7 @@ package struct MatchSummary: Sendable, Hashable {
 }
 
 extension StoreAnswer {
-  /// Replaces matches with their logs by summaries. Call it on the store's thread, not the lobby's: 50 matches of Ultimate take 11 ms.
+  /// Turns matches with logs into summaries. Call it on the store's thread, not the lobby's: 50 matches of Ultimate take 11 ms.
   package var summarized: StoreAnswer {
     if case .matches(let found) = self {
       .summaries(found.compactMap(MatchSummary.init), of: found.count)

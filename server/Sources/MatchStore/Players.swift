@@ -2,10 +2,9 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// A way to log in. Each login renews the expiry of the account and its session by `lives`.
+/// A way to log in. Each login renews the expiry of the account and its session: `lives` from now.
 package enum Login: Sendable, Hashable {
-  /// Resumes the session that has the digest `presented` as `resume` or `previous`. Afterwards `resume` is `fresh`, `previous` is
-  /// `presented`.
+  /// Resumes the session whose `resume` or `previous` digest is `presented`. The two digests then become `fresh` and `presented`.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
   /// By an account's unexpired token: creates a session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
@@ -16,17 +15,17 @@ package enum Login: Sendable, Hashable {
 /// Milliseconds for which accounts and their sessions are kept after their last use.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
-  /// For accounts with a registered name.
+  /// Milliseconds for which accounts with a registered name are kept.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {
     (self.guest, self.account) = (guest, account)
   }
 
-  /// A player with a registered name who comes once a year can log in, also across a leap day.
+  /// 366 days: a named player who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
-  /// A login renews an expiry only if less than this remains. At 29/30 of the lifetime, a guest's row is written at most once a day.
+  /// An account's expiry is renewed only if less than these times remain: 29/30, so that a guest's row is written at most once a day.
   package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
 
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
@@ -72,12 +71,12 @@ package enum PlayerList: String, Sendable, Hashable, CaseIterable {
 
 /// A player's report to the administrators about a match.
 package struct ReportRecord: Sendable, Hashable {
-  /// 90 days in milliseconds.
+  /// Milliseconds for which a report is kept: 90 days.
   package static let lives: Int64 = 7_776_000_000
 
   /// 0 until the report is stored. A later report has a greater id.
   package var id: Int64
-  /// Milliseconds since 1970 on the store's clock; 0 means now.
+  /// The time of the report in milliseconds since 1970 on the store's clock; 0 means now.
   package var at: Int64
   /// The account that reported.
   package var account: Int64
@@ -115,7 +114,7 @@ package enum AccountChange: Sendable, Hashable {
   case block(name: String, on: Bool)
   case muted(Bool)
   case banned(Bool)
-  /// Erases the player's identity: the account becomes a guest's named `deleted-ID`, without token and sessions.
+  /// Erases the player's identity: the account becomes a guest account named `deleted-ID`, without token and sessions.
   case forget
 }
 
@@ -128,7 +127,7 @@ package struct NameQuota: Sendable, Hashable {
 }
 
 extension AccountChange {
-  /// The session that the change keeps while it deletes the account's others; empty to keep none. `nil` for a change that deletes none.
+  /// The session to keep while all others of the account are deleted; empty to keep none. `nil` for a change that deletes no sessions.
   package var keeps: String? {
     switch self {
     case .revoke(let keep): keep
@@ -141,7 +140,7 @@ extension AccountChange {
 extension AccountRecord {
   package static func deletedName(_ id: Int64) -> String { "deleted-\(id)" }
 
-  /// Returns why the change is not allowed; the account must then not be stored. `holder` returns the account that has a name.
+  /// Returns the reason if the change is not allowed; the account must then not be stored. `holder` returns the account that has a name.
   package mutating func apply<E>(
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
   ) throws(E) -> ChangeResult? {

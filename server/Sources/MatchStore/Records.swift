@@ -21,8 +21,7 @@ package struct Standing: Sendable, Hashable {
   package var guest: Bool
   /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
-  /// When the account and its token expire, in milliseconds since 1970. A renewal leaves `version` unchanged, because nodes do not read
-  /// this field.
+  /// Milliseconds since 1970. A renewal leaves `version` unchanged, because nodes do not read this field.
   package var tokenExpires: Int64
   private var standings: [Variant: Standing] = [:]
   /// Matches as X minus matches as O in all games; the player with the lower balance gets X.
@@ -33,7 +32,7 @@ package struct Standing: Sendable, Hashable {
   package var banned = false
   /// Accounts that the player has blocked: their chat is suppressed, and the player is not paired with them.
   package var blocked: [Int64] = []
-  /// The number of changes of the row, except changes of its expiry and its rated slot.
+  /// The number of changes of the row, not counting changes of the expiry and of the rated slot.
   package var version: Int64 = 0
 
   package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
@@ -56,7 +55,7 @@ extension AccountRecord {
   /// The greatest plausible rating; a value beyond it, or NaN, is refused as damaged.
   static let mostRating = 1e6
 
-  /// The standings in all games but the classic one, each as a text: the form in archives and SQL queries.
+  /// The standings in all games but the classic one, each as a text in the form that archives and SQL queries have.
   package var otherGames: [String] {
     get {
       Variant.allCases.filter { !$0.isImplied }.compactMap { rules in
@@ -147,9 +146,9 @@ package struct MatchRecord: Sendable, Hashable {
   package var o: Int64?
   /// The account that opened the room; `nil` for other matches.
   package var opener: Int64?
-  /// For joining the room until the start, afterwards for watching.
+  /// The room code: for joining until the start, afterwards for watching.
   package var code: String?
-  /// Milliseconds since 1970, as `ended`.
+  /// Milliseconds since 1970, like `ended`.
   package var created: Int64
   package var ended: Int64?
 

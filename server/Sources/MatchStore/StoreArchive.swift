@@ -5,7 +5,7 @@ import MatchProtocol
 /// Exports and imports a store as text: one JSON object a line, every match with the hash of its log, so that readers can verify it.
 package enum StoreArchive {
   package struct Summary: Sendable, Hashable {
-    /// Without guests.
+    /// The number of accounts, without guests.
     package var accounts = 0
     package var matches = 0
     package var events = 0
@@ -40,7 +40,7 @@ package enum StoreArchive {
     return summary
   }
 
-  /// Calls `each` with each line of an archive, without its newline. Must be repeatable: `load` reads every line twice.
+  /// Calls `each` with each line of an archive, without its newline. The function must be repeatable: `load` reads every line twice.
   package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
 
   /// The longest line in bytes, 16 MiB. A match of 81 plies, with draw offers and absences, has some 100 KiB at most.
@@ -85,8 +85,7 @@ package enum StoreArchive {
         if case .applied = verdict { continue }
         throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
       }
-      // Add the accounts last: the store then numbers new accounts above all ids in the stored matches. These include guests, whose
-      // accounts the archive lacks.
+      // Add the accounts last: the store then numbers new accounts above all ids in the stored matches, which include guests.
       do throws(StoreError) { try store.add(accounts) } catch {
         throw StoreError.unusable("an account was not stored: \(error)")
       }
@@ -162,7 +161,6 @@ extension MatchStore {
   }
 }
 
-/// The first line of an archive.
 private struct Archive: FieldObject {
   var version = 2
 

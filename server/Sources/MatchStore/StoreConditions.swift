@@ -33,7 +33,7 @@ extension StoreConditions {
       if let other = try self.slot(of: slot.account), other != unit.logs.first?.m { return .playing(slot.account) }
     }
     for score in unit.scores {
-      // Only a new rating has a condition. The score of a deleted account is dropped.
+      // Only a score with a new rating has a condition. The score of a deleted account is dropped.
       guard score.rating != nil, let rating = try rating(of: score.account, score.rules) else { continue }
       if rating != score.replacedRating { return .rating(score.account) }
     }
@@ -64,7 +64,7 @@ extension StoreConditions {
 }
 
 extension StoreUnit {
-  /// Why no store could store the unit, a fault of the code that drafted it; `nil` for a well-formed unit.
+  /// The mistake that makes the unit impossible to store, a fault of the code that drafted it; `nil` for a well-formed unit.
   package var mistake: String? {
     for log in logs where log.after == 0 && log.record == nil {
       return "match \(log.m) would begin without a record"

@@ -5,18 +5,18 @@ import TicTacToe
 /// A question or command of a lobby to its store.
 package enum StoreQuestion: Sendable, Hashable {
   // MARK: nodes
-  /// Keeps a node alive and stores its address for clients. Answer: `.heartbeat`.
+  /// Records a node's heartbeat and its address for clients. Answer: `.heartbeat`.
   case heartbeat(NodeID, address: String)
   /// A node stops: removes it from its matches and sessions. Answer: `.done`.
   case leave(NodeID)
-  /// Makes the node follow up to `limit` live matches that no living node follows or that list a dead node. Deletes dead nodes and their
-  /// tickets. Answer: `.adopted`.
+  /// Makes the node follow up to `limit` live matches that list a dead node or none. Deletes dead nodes and their tickets. Answer:
+  /// `.adopted`.
   case adoptOrphans(NodeID, limit: Int)
   /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
   /// Renews connected sessions and their accounts for `lives`. Deletes what has expired, at most `cleanedAtOnce` rows of a kind: sessions,
   /// accounts, tournaments, keys after `keys` ms, matched tickets, reports and counts of registered names. Beyond `guests` guests, also
-  /// deletes those unused for longest. Spares connected accounts, players of live matches and banned names. Answer: `.cleaned`.
+  /// deletes those unused for longest. Spares connected accounts, players of live matches and banned named accounts. Answer: `.cleaned`.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // MARK: matches
@@ -45,7 +45,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case profile(Int64)
   /// The existing accounts of a list, sorted by id. Answer: `.accounts`.
   case accounts([Int64])
-  /// Named players by rating in a game, then id, without banned players and those without a rated match. Answer: `.accounts`.
+  /// Named players, sorted by rating in a game, then id, without banned players and those without a rated match. Answer: `.accounts`.
   case top(Variant, limit: Int)
   /// The players on a list for administrators with ids greater than `after`, by id. Answer: `.accounts`.
   case players(PlayerList, after: Int64, limit: Int)
@@ -183,7 +183,7 @@ package struct TicketRecord: Sendable, Hashable {
   package var wish: String
   /// When the ticket began to wait, in milliseconds since 1970 on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether a ticket whose row has disappeared is queued again. The store refuses it if another session of the account waits with its key.
+  /// Whether the ticket is queued again because its row has disappeared. Refused if another session of the account waits with its key.
   package var hasLostPlace = false
 
   package init(
@@ -203,7 +203,7 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// Only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// The ticket has replaced its session's and its key's earlier tickets, and waits since the earliest time of its key's tickets.
+  /// The ticket has replaced the earlier tickets of its session and of its key, and waits since the earliest time of those of its key.
   case waits(since: Int64)
   /// An earlier ticket with the key was matched to this live match.
   case led(MatchID)

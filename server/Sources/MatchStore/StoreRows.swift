@@ -2,21 +2,20 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The row operations of a store on which the functions `login` and `change` below are built. Rows that were read cannot change until the
-/// transaction ends: a shared store locks them.
+/// The row operations that `login` and `change` below need. Rows that were read cannot change until the transaction ends.
 package protocol StoreRows {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
 
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord?
   mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord?
-  /// Finds the name regardless of case. Does not lock the account.
+  /// The account that has a name, regardless of case. Does not lock the account.
   mutating func holder(of name: String) throws(StoreError) -> Int64?
   /// Replaces an account and increments its version.
   mutating func replace(_ account: AccountRecord) throws(StoreError)
   /// Sets the expiry of an account without changing its version.
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
-  /// Counts a name that an address registers. `day` counts from 1970. `false` if the address has used up its quota of this day.
+  /// Counts a name that an address registers on a day (days since 1970). Returns `false` if the address has used up its quota of the day.
   mutating func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool
   /// Adds an account under an id that was never used; returns the stored account.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
@@ -24,7 +23,7 @@ package protocol StoreRows {
 
   /// The session with this digest as `resume` or `previous`.
   mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord?
-  /// Stores a session and connects it to a node. Returns its incremented generation and the node to which it was connected before.
+  /// Stores a session and connects it to a node. Returns its new generation and the node to which it was connected before.
   mutating func login(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
     generation: Int64, before: NodeID?
   )
@@ -85,8 +84,7 @@ extension StoreRows {
   }
 }
 
-/// The row operations of a store on which the function `queue` below is built. Rows that were read cannot change until the transaction
-/// ends.
+/// The row operations that `queue` below needs. Rows that were read cannot change until the transaction ends.
 package protocol QueueRows: StoreConditions {
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
   /// The waiting tickets of an account with this session or key, sorted by id; an empty key matches no ticket.

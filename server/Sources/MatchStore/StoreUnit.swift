@@ -5,14 +5,13 @@ import TicTacToe
 /// The name of a server process, random at each start: 1–32 characters a–z and 0–9.
 package typealias NodeID = String
 
-/// Changes that become durable together or not at all. A store refuses a unit with a `Conflict` unless all its conditions hold at one
-/// moment.
+/// Changes that become durable together or not at all. A store refuses a unit unless all conditions (see `Conflict`) hold at one moment.
 package struct StoreUnit: Sendable, Hashable {
   /// At most one log for a match. The unit's slots, keys and tickets belong to the match of the first log.
   package var logs: [Log]
-  /// The result of a deleted account is dropped.
+  /// Results to add; the result of a deleted account is dropped.
   package var scores: [AccountScore] = []
-  /// The rated slots that the match of the first log occupies until its record gets an end.
+  /// The rated slots that the match of the first log occupies, until the match's record gets an end.
   package var slots: [Slot] = []
   /// The keys of the requests that the match of the first log fulfils, by which the store recognises a repeated request.
   package var keys: [Key] = []
@@ -39,7 +38,7 @@ package struct StoreUnit: Sendable, Hashable {
     }
   }
 
-  /// The claim on an account's rated slot.
+  /// A match's claim on an account's rated slot.
   package struct Slot: Sendable, Hashable {
     package var account: Int64
     package var rules: Variant

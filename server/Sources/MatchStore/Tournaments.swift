@@ -8,12 +8,11 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   package var terms = TournamentTerms()
   /// SHA-256 of the organiser's secret.
   package var secret = SHA256.hash([])
-  /// Milliseconds since 1970. `begins` and `ends` are `nil` until they are set.
+  /// Milliseconds since 1970, like `begins` and `ends`, which are `nil` until they are set.
   package var created: Int64 = 0
   package var begins: Int64?
   package var ends: Int64?
-  /// Counts changes by requests, but not games. Of two answers, which may arrive in the wrong order, the one with more changes is the
-  /// later.
+  /// Counts changes by requests, not by games. Of two answers, which may arrive in the wrong order, the greater `version` is later.
   package var version = 0
 
   package init() {}
@@ -36,7 +35,7 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds for which a tournament is kept after its end: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// Milliseconds. A game that still counts as running so long after the end was given up by the server: the tournament is over.
+  /// Milliseconds after the end. A game that still counts as running then was given up by the server, and the tournament is over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
   /// Milliseconds since 1970 from which no further game begins: the end or, without one, the latest possible start.
@@ -122,8 +121,7 @@ package struct Tournament: Sendable, Hashable {
 package struct TournamentGame: Sendable, Hashable {
   package enum Change: Sendable, Hashable {
     case begins
-    /// An aborted game has no outcome. `pauses`: the player who let the time of the first move run out, and so is not paired until asking
-    /// for it.
+    /// An aborted game has no outcome. `pauses`: the player who missed the time limit of the first move, and must ask to be paired again.
     case ends(Outcome?, pauses: Player?)
   }
 
@@ -174,7 +172,7 @@ package enum TournamentResult: Sendable, Hashable {
   case unknown
   /// Another tournament has the code that was drawn.
   case taken
-  /// Too many open tournaments, or too many entrants of this one.
+  /// Too many open tournaments, or too many entrants of the tournament.
   case full
   /// The organiser has removed the player.
   case removed
@@ -183,8 +181,7 @@ package enum TournamentResult: Sendable, Hashable {
   case noEntrant
 }
 
-/// The row operations of a store on which the functions `host`, `found`, `change` and `play` below are built. Rows that were read cannot
-/// change until the transaction ends.
+/// The row operations that `host`, `found`, `change` and `play` below need. Rows that were read cannot change until the transaction ends.
 package protocol TournamentRows {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64

@@ -10,7 +10,7 @@ struct BatchReadSet {
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to queue. A ticket replaces its account's waiting tickets with the same session or key, so the batch reads these, too.
+  /// The tickets to queue. A ticket replaces its account's waiting tickets with the same session or key, so the batch reads both.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
@@ -96,7 +96,7 @@ struct BatchReadSet {
     if !keys.isEmpty { calls.append(BatchReadSet.keys(.ints(keys.map(\.account)), .texts(keys.map(\.key)))) }
     if !codes.isEmpty { calls.append(BatchReadSet.rooms(.texts(Array(codes)))) }
     if !tournaments.isEmpty { calls.append(PostgresStore.lockTournaments(.texts(tournaments.sorted()))) }
-    // Read the clock when the locks are held: the organiser may end a tournament while this batch waits for its lock.
+    // Read the clock when the locks are held: the organiser may end a tournament while this batch waits for the tournament's lock.
     if readsClock { calls.append(PostgresPool.Transaction.now()) }
     if !entrants.isEmpty {
       let all = entrants.sorted { ($0.code, $0.account) < ($1.code, $1.account) }

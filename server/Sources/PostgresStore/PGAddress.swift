@@ -56,7 +56,6 @@ package struct PGAddress: Sendable {
     }.joined(separator: " ")
   }
 
-  /// Joins the lines of a libpq message.
   static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ")
   }

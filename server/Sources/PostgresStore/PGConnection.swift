@@ -21,14 +21,14 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      // libpq has one error for a server that does not answer and one that refuses the connection; only the text says which.
+      // libpq reports a server that does not answer and one that refuses the connection by the same error; only the text says which.
       throw .unreachable("\(error)")
     }
   }
 
   deinit { close() }
 
-  /// The outcome of calls in flight is unknown.
+  /// Afterwards the outcome of calls in flight is unknown.
   func close() {
     PQfinish(connection)
     connection = nil

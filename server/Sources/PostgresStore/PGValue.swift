@@ -4,7 +4,7 @@ import MatchProtocol
 package enum PGValue: Sendable, Hashable {
   case null
   case bool(Bool)
-  /// The type `bigint`.
+  /// The PostgreSQL type `bigint`.
   case int(Int64)
   case double(Double)
   case text(String)
@@ -44,8 +44,7 @@ package enum PGValue: Sendable, Hashable {
     case .text(let value): out += value.utf8
     case .bytes(let value): out += value
     case .array(let values, let kind):
-      // An array has the number of dimensions, whether it contains NULL, the element type, the number of elements, the first index, then
-      // the length and bytes of each element.
+      // An array: dimensions, whether it has NULLs, element type, number of elements, first index, then each element's length and bytes.
       for word in [values.isEmpty ? 0 : 1, values.contains(.null) ? 1 : 0, kind.rawValue] { out.appendBig(word) }
       if values.isEmpty { break }
       for word in [UInt32(values.count), 1] { out.appendBig(word) }
@@ -85,7 +84,7 @@ package enum PGValue: Sendable, Hashable {
 }
 
 extension [UInt8] {
-  /// Appends the most significant byte first.
+  /// Appends an integer, most significant byte first.
   fileprivate mutating func appendBig(_ value: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }

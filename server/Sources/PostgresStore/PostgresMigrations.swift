@@ -4,8 +4,7 @@ import MatchStore
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use this build's database: version 7 removed the owners of matches (columns `epoch`), which older builds
-  /// need.
+  /// The oldest build that can use the database: older builds need the owners of matches (columns `epoch`), which version 7 removed.
   static let minReader = 7
 
   /// `steps[i]` migrates a database from version i to version i + 1.
@@ -85,7 +84,7 @@ enum PostgresMigrations {
     // The index slowed each move. The lobby, not the schema, detects repeated commands.
     ["DROP INDEX match_event_mid"],
     [],
-    // The standing in the classic game is in the account's row, where older builds read and write it.
+    // Standings in other games: the standing in the classic game is in the account's row, where older builds read and write it.
     [
       """
       CREATE TABLE standing (
@@ -174,8 +173,7 @@ enum PostgresMigrations {
     ],
   ]
 
-  /// The first key of advisory locks ("Alin" in ASCII). The second key hashes the schema's name, so that several stores can share a
-  /// database.
+  /// The first key of advisory locks ("Alin" in ASCII). The second is a hash of the schema's name: several stores can share a database.
   static let lockClass = 0x416C_696E
   /// READ COMMITTED, so that the statements after the lock see the migrations of other nodes.
   private static let begin = PGStatement(once: "BEGIN ISOLATION LEVEL READ COMMITTED")

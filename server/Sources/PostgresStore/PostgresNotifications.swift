@@ -3,8 +3,7 @@ import Foundation
 import MatchStore
 import Synchronization
 
-/// The start of a node's channel name; the node's id follows. Channels are global to a database, so the name includes a hash of the
-/// schema's.
+/// A node's channel name without the node's id. Contains a hash of the schema's name, because channels are global to a database.
 private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
 
 extension PostgresStore {

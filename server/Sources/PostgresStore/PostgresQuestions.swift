@@ -99,7 +99,7 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// Resets heartbeats in the future, written before the clock was set back: they would let a dead node seem alive until that time.
+  /// Sets heartbeats in the future to now. They were written before the clock was set back, and would let a dead node seem alive.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
@@ -160,8 +160,7 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// Deletes the tickets of dead nodes other than $1. Each step of `places` looks up the next node in an index, so that not all tickets are
-  /// read.
+  /// Deletes the tickets of dead nodes other than $1. `places` looks up node after node in an index instead of reading all tickets.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (

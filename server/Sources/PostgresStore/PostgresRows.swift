@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Queries name all columns, since a later build may have added some.
+/// Queries name all columns, since a later build may have added columns.
 enum PostgresRows {
   /// Milliseconds since 1970 on the database's clock, evaluated at each occurrence.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -13,7 +13,6 @@ enum PostgresRows {
   // PostgreSQL plans a statement once, possibly while the tables are empty and any index seems cheap. `isLive` and `waits` are written so
   // that PostgreSQL cannot choose the indexes of all live matches and all waiting tickets.
 
-  /// The id of a match if it is live.
   static func liveMatch(_ id: String) -> String { "(SELECT m.id FROM match m WHERE m.id = \(id) AND m.ended IS NULL)" }
   static func isLive(_ match: String) -> String { "coalesce(\(match).ended, 0) = 0" }
   static let waits = "coalesce(ticket.match_id, '') = ''"
@@ -56,7 +55,6 @@ enum PostgresRows {
       lost = excluded.lost
     """)
 
-  /// `statement`: `addAccount` or `replaceAccount`.
   static func put(_ account: AccountRecord, by statement: PGStatement) -> [PGCall] {
     let own: [PGValue] = [
       .int(account.id), .text(account.name), .bool(account.guest), .optional(account.token?.bytes),

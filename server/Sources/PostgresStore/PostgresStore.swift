@@ -7,14 +7,14 @@ import Synchronization
 /// A new connection can replace any other, because a database session has no state except its settings and the open transaction.
 package final class PostgresStore: MatchStore {
   package let isShared = true
-  /// Without user and password.
+  /// The address of the database without user and password.
   package let place: String
   private let address: PGAddress
-  /// For units.
+  /// The connection that writes units.
   let writer: PostgresPool
-  /// For questions that change something.
+  /// The connections for questions that change something.
   let pool: PostgresPool
-  /// For questions that only read. The calls of one pipeline share a snapshot.
+  /// The connections for questions that only read. The calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
   private let publisher: PostgresPublisher
@@ -106,7 +106,8 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // Behind such a pooler, this transaction may get the session in which the first connection has set `name`, and keeps this session.
+      // A pooler may give this transaction the session in which the first connection has set `name`. The open transaction keeps the
+      // session.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })
@@ -118,8 +119,8 @@ package final class PostgresStore: MatchStore {
     } catch { throw StoreError(error).reading(place) }
   }
 
-  /// The first connection has set `name`, the second then read `other`; `own` reads on the first again. If `other` is `name`, `own` is not
-  /// called: in a pool of one session, which the second connection still holds, `own` would wait for ever.
+  /// The first connection has set `name`, the second has then read `other`, and `own` reads on the first one. `own` is not called if
+  /// `other` is `name`: in a pool of one session, which the second connection holds, `own` would wait for ever.
   static func sharesSessions(
     _ name: String, other: String?, own: () throws(PGError) -> String?
   ) throws(PGError) -> Bool {

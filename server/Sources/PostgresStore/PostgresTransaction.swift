@@ -12,7 +12,7 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches rows of a login in one round trip. `run` finds them only by equal calls, so both take their calls from the functions below.
+  /// Prefetches rows of a login in one round trip. `run` finds them only by equal calls, which the functions below make for both.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))

@@ -5,7 +5,6 @@ import MatchStore
 final class FileLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the lock; throws if another process holds it or the file cannot be created.
   init(path: String) throws(StoreError) {
     let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else { throw .unusable("cannot make \(path): \(String(cString: strerror(errno)))") }

@@ -24,8 +24,8 @@ enum SQLiteMigrations {
     """,
     // This step formerly created indexes, which the next step replaces.
     "",
-    // Events in writing order, matches by number: a batch of moves then changes only the last few pages of the file, not three pages a
-    // move. The indexes `match_x` and `match_o` keep a history from reading the whole table.
+    // Store events in writing order and matches by number: a batch of moves then changes only the last few pages of the file, not three
+    // pages for each move. The indexes `match_x` and `match_o` keep a history from reading the whole table.
     """
     ALTER TABLE match RENAME TO former_match;
     CREATE TABLE match (
@@ -42,7 +42,7 @@ enum SQLiteMigrations {
     CREATE INDEX match_x ON match (x, ended);
     CREATE INDEX match_o ON match (o, ended);
     """,
-    // The standing in the classic game is in the account's row.
+    // Standings in other games: the standing in the classic game is in the account's row.
     """
     CREATE TABLE standing (
       account INTEGER NOT NULL, rules TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL,

@@ -4,7 +4,7 @@ import MatchStore
 import TicTacToe
 
 extension SQLiteRows {
-  /// Reads `id, name, guest, token, …, version`: an account without its standings in games other than the classic one.
+  /// Reads the columns `id, name, guest, token, …, version`: an account without its standings in games other than the classic one.
   private static func account(_ row: SQLiteRow) -> AccountRecord {
     var account = AccountRecord(
       id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
@@ -17,7 +17,7 @@ extension SQLiteRows {
     return account
   }
 
-  /// Reads `rules, rating, …`.
+  /// Reads the columns `rules, rating, …`.
   private static func standing(_ row: SQLiteRow) -> (rules: Variant?, standing: Standing) {
     var standing = Standing()
     standing.rating = Glicko2.Rating(value: row.real(1), deviation: row.real(2), volatility: row.real(3))
@@ -26,7 +26,7 @@ extension SQLiteRows {
     return (Variant(rawValue: row.text(0)), standing)
   }
 
-  /// In the order of `ids`, without missing accounts.
+  /// The accounts in the order of `ids`; missing accounts are left out.
   func accounts(_ ids: [Int64]) throws(StoreError) -> [AccountRecord] {
     var found: [AccountRecord] = []
     for id in ids { if let account = try account(.id(id)) { found.append(account) } }
@@ -382,7 +382,7 @@ extension SQLiteRows: QueueRows {
     try !run("SELECT 1 FROM account WHERE id = ?", .int(id)) { _ in }.isEmpty
   }
 
-  /// Reads `id, session, account, node, key, purpose, wish, since`.
+  /// Reads the columns `id, session, account, node, key, purpose, wish, since`.
   private static func ticket(_ row: SQLiteRow) -> TicketRecord {
     TicketRecord(
       id: row.text(0), session: row.text(1), account: row.int(2), node: row.text(3), key: row.text(4),

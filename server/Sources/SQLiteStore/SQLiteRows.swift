@@ -4,8 +4,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The rows of a SQLite file, used by one thread at a time. After the error `.failed` the transaction may continue; after any other error
-/// it must end.
+/// The rows of a SQLite file, used by one thread at a time. After `.failed` the transaction may continue; after any other error it must
+/// end.
 final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from one thread to the next
   /// A cached row of a live match. The cache is valid because no other connection writes the file.
   struct Match {
@@ -17,7 +17,7 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
   }
 
   let db: SQLiteConnection
-  /// Milliseconds since 1970.
+  /// Returns milliseconds since 1970.
   let clock: @Sendable () -> Int64
   /// The node that asked the last question. A file serves a single node, so this node is the only living one.
   var asker: NodeID?
@@ -87,7 +87,7 @@ extension SQLiteRows {
     return match
   }
 
-  /// Reads `n, id, x, o, opener, code, created, ended`.
+  /// Reads the columns `n, id, x, o, opener, code, created, ended`.
   static func record(_ row: SQLiteRow) -> (n: Int64, record: MatchRecord)? {
     guard let id = MatchID(rawValue: row.text(1)) else { return nil }
     return (
@@ -440,6 +440,6 @@ extension SQLiteRows {
     return read
   }
 
-  /// A cache is cleared at this size, so that it does not keep players who have left. One comparison with the store needs fewer entries.
+  /// A cache is cleared at this number of entries, so that it does not keep players who have left. One comparison needs fewer.
   private static var mostRemembered: Int { 100_000 }
 }

@@ -37,7 +37,7 @@ package final class SQLiteStore: MatchStore {
   package static let inMemory = ":memory:"
 
   private let path: String
-  /// Milliseconds since 1970.
+  /// Returns milliseconds since 1970.
   private let clock: @Sendable () -> Int64
   private let lock: FileLock?
   private let state = Mutex(Opening())
@@ -46,7 +46,7 @@ package final class SQLiteStore: MatchStore {
   /// Held while writing: without it, a second writer would have to poll SQLite's lock.
   private let writes = NSLock()
 
-  /// Throws if another process holds the lock, the file is damaged, or only newer builds may read it.
+  /// Throws if another process holds the file's lock, the file is damaged, or only newer builds may read it.
   package init(
     path: String, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }
   ) throws(StoreError) {
@@ -326,8 +326,7 @@ package final class SQLiteStore: MatchStore {
     for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
-  /// Creates a database with the content that `fill` writes, all or nothing. Throws if a database with content exists or a server is
-  /// running.
+  /// Creates a database with the content that `fill` writes, all or nothing. Throws if a server is running or the database is not empty.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
     if FileManager.default.fileExists(atPath: path) {
       let store = try SQLiteStore(path: path)
@@ -418,6 +417,6 @@ package final class SQLiteStore: MatchStore {
 
 extension StoreQuestion {
   fileprivate var isHeartbeat: Bool { if case .heartbeat = self { true } else { false } }
-  /// The file does not contain heartbeats.
+  /// Whether the question changes the file, which does not contain heartbeats.
   fileprivate var writes: Bool { changes && !isHeartbeat }
 }

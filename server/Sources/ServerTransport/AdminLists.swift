@@ -6,7 +6,7 @@ import TicTacToe
 
 /// Lists for administrators: a line of titles, a line of tab-separated fields for each row, and a line with the next page's address.
 extension AdminPage {
-  /// The most rows of a page: not a measured limit.
+  /// The most rows of a page: a chosen number, not a measured limit.
   static let rowsOfPage = 100
 
   func players(_ request: HTTPRequest) async throws -> HTTPReply {

@@ -121,7 +121,7 @@ package final class GameListener: Sendable {
     return address
   }
 
-  /// Accepts no more connections, announces the end to the clients, waits at most `drainSeconds` for the store, and closes the connections.
+  /// Accepts no more connections, announces the shutdown, waits at most `drainSeconds` for the store, and closes the connections.
   package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     open.withLock { $0.isListening = false }
@@ -216,7 +216,7 @@ package final class GameListener: Sendable {
     channel.closeFuture.whenComplete { _ in self.open.withLock { $0.by.discount(key) } }
   }
 
-  /// With TLS the client is not told why, because the message would take a handshake.
+  /// With TLS the client is not told why, because a message would need the handshake first.
   private func turnAway(_ channel: any Channel) {
     guard configuration.tls == nil else {
       host.metrics.ended(.full)

@@ -6,12 +6,12 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// Without the body: no reply depends on a body.
+/// A request without its body: no reply depends on a body.
 struct HTTPRequest: Sendable {
   let method: HTTPMethod
   /// The decoded path components, without the query.
   let path: [String]
-  /// Undecoded.
+  /// The query, not decoded.
   let query: String
   let headers: HTTPHeaders
   /// The address of the other end of the connection.
@@ -25,7 +25,7 @@ struct HTTPReply: Sendable {
   /// The body; `nil` if the body is `text`.
   var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
-  /// Adds the handlers for WebSocket frames. If set, the connection is upgraded to a WebSocket.
+  /// If set, the connection is upgraded to a WebSocket, and this function adds the handlers for its frames.
   var socket: (@Sendable (any Channel) throws -> Void)?
 
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {
@@ -161,7 +161,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection after `requestTimeout`, unless this function is called again or the client has read some of `unread` bytes.
+  /// Closes the connection after `requestTimeout`, unless this function is called again or the client has meanwhile read some of `unread`
+  /// bytes.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -6,7 +6,6 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// An output of the lobby for a connection.
 enum Delivery: Sendable {
   case line([UInt8], LineKind)
   case end(ByeCode, String, retry: Int?)

@@ -8,7 +8,7 @@ package struct Logger: Sendable {
     case text, json
   }
 
-  /// In ascending order.
+  /// Severities in ascending order.
   package enum Level: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
@@ -25,7 +25,7 @@ package struct Logger: Sendable {
     }
   }
 
-  /// systemd's journal expects a priority in front of each line, and adds the time itself.
+  /// Whether standard error is systemd's journal, which expects a priority in front of each line and adds the time itself.
   private static let isJournal: Bool = {
     var file = stat()
     guard let stream = ProcessInfo.processInfo.environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &file) == 0 else {

@@ -45,7 +45,7 @@ package struct PeoplePage: Sendable {
     }
   }
 
-  /// Refuses a WebSocket whose Origin header names a page of another host that is not allowed.
+  /// Refuses a WebSocket of a page on another host, unless the page's origin is allowed.
   private func play(_ request: HTTPRequest) -> HTTPReply {
     let headers = request.headers
     if let origin = headers.first(name: "origin"), !origins.contains(origin) {
@@ -61,8 +61,7 @@ package struct PeoplePage: Sendable {
     return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
   }
 
-  /// Each trusted proxy appends its client's address to X-Forwarded-For. The client is the last address there that is not a trusted
-  /// proxy's.
+  /// Each trusted proxy appends its client's address to X-Forwarded-For: the client is the last one that is not a trusted proxy.
   private func client(of request: HTTPRequest) -> SocketAddress? {
     var client = request.peer
     let named = request.headers[canonicalForm: "x-forwarded-for"]
@@ -91,7 +90,7 @@ package struct PeoplePage: Sendable {
 
 /// Health, readiness and metrics; for administrators on this machine also lists and orders.
 package struct AdminPage: Sendable {
-  /// The most connections: not a measured limit.
+  /// The most connections: a chosen number, not a measured limit.
   package static let mostConnections = 100
 
   let host: LobbyHost
@@ -134,7 +133,7 @@ package struct AdminPage: Sendable {
     }
   }
 
-  /// `localhost`, an address in 127.0.0.0/8, or ::1.
+  /// Whether a Host header names this machine: `localhost`, an address in 127.0.0.0/8, or ::1.
   private static func isOwn(_ host: String) -> Bool {
     let name = host.lowercased()
     return name == "localhost" || name.hasPrefix("localhost:")

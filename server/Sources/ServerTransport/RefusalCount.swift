@@ -1,10 +1,9 @@
 import Lobby
 
-/// Counts failures of one kind of request, logins or units. Detects a store that answers heartbeats but refuses such requests, as with a
+/// Counts failures of one kind of request, logins or units, to detect a store that answers heartbeats but refuses such requests, as with a
 /// full disk. Times are monotonic milliseconds.
 ///
-/// A failed heartbeat resets the count, and all failures between two heartbeats count once: so the node is ready at once after a restart of
-/// the database.
+/// A store that cannot be reached does not count: a failed heartbeat resets the count, and failures between two heartbeats count once.
 struct RefusalCount {
   /// The number of consecutive intervals between heartbeats with failures and no success.
   private var intervals = 0
@@ -22,7 +21,6 @@ struct RefusalCount {
     if succeeded { isCountedSinceHeartbeat = false } else { self = RefusalCount() }
   }
 
-  /// Ends a minute after the last failure: a load balancer sends no players to a node that is not ready, so no request would show a
-  /// recovery.
+  /// Ends a minute after the last failure: a node that is not ready gets no players, so no request would show that the store has recovered.
   func isRefused(at now: Int64) -> Bool { intervals >= 2 && now - lastFailure < 60_000 }
 }

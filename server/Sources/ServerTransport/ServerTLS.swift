@@ -50,7 +50,7 @@ package final class ServerTLS: Sendable {
     FileManager.default.fileExists(atPath: folder + "/self-signed.crt")
   }
 
-  /// Clients pin the self-signed certificate, so it is kept and lasts ten years.
+  /// Loads or creates the self-signed certificate of a folder, which lasts ten years because clients pin it.
   package static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
     let certificateFile = folder + "/self-signed.crt"
     let keyFile = folder + "/self-signed.key"

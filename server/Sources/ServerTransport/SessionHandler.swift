@@ -32,8 +32,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   /// Whether reading is paused because the lobby is behind.
   private var isPaused = false
   private var missed: [MatchID] = []
-  /// When `welcome` was written, in monotonic milliseconds. Lines get a later date: the first line after `welcome` ends the old resume
-  /// token.
+  /// When `welcome` was written, in monotonic milliseconds. Later lines must get a later date: the first ends the old resume token.
   private var welcomed: Int64?
   /// The longest round trip, in milliseconds, not charged to a client's clock: the kernel's measurement plus `answerTime`.
   private var longestTrip = Int.max
@@ -150,7 +149,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   /// Called on the lobby's loop.
   func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
 
-  /// The lobby is behind, and some of the lines that it has not handled came from this connection.
+  /// Whether to stop reading: the lobby is behind, and some of its unhandled lines came from this connection.
   private var mustPause: Bool {
     sweep.inbox.isFull && unhandled.load(ordering: .relaxed) > 0
   }
@@ -287,7 +286,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
   var isFull: Bool { host.unhandledLines > LobbyHost.mostUnhandled }
 
-  /// On the loop only.
+  /// Called on the loop only.
   func put(_ arrival: Arrival) {
     if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
@@ -336,7 +335,7 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
 }
 
 extension Channel {
-  /// The IPv4 address, or the first 64 bits of the IPv6 address; `nil` for this machine.
+  /// The key under which limits count this peer: its IPv4 address, or the first 64 bits of its IPv6 address; `nil` for this machine.
   var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
 }
 

@@ -77,7 +77,7 @@ package final class Site: Sendable {
     return FileManager.default.contents(atPath: path)
   }
 
-  /// Beside this program, in the build, or in the installed files.
+  /// The folder of the page: beside this program, in the build, or in the installed files.
   @Sendable private static func find() -> String? {
     ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { Installation.folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }

@@ -6,7 +6,6 @@ import Synchronization
 
 /// Executes the lobby's store requests on other threads. Calls must come from the lobby's loop, unless a function says otherwise.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
-  /// `decided`: when the lobby decided the unit, in nanoseconds.
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
 
   /// `asked`: when the lobby asked the question, in nanoseconds.
@@ -18,7 +17,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// A shared store has a queue for each lane. Any other store has one queue, `nil`, for the questions that change it: they share a commit.
+  /// A shared store has a queue for each lane. Any other has one queue, `nil`, for the questions that change it, which share a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
@@ -278,7 +277,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return answered.futureResult
   }
 
-  /// Waits at most 500 ms.
+  /// Removes the node from the store; waits at most 500 ms for the answer.
   func leave(_ node: NodeID) -> EventLoopFuture<Void> {
     let left = loop.makePromise(of: Void.self)
     loop.scheduleTask(in: .milliseconds(500)) { left.succeed() }

@@ -67,7 +67,6 @@ struct AdminPort: ParsableArguments {
     throw noAnswer(code)
   }
 
-  /// Throws a one-line error if there is no answer.
   func ask(_ path: String) throws -> (status: Int, body: String) {
     let descriptor = try connected()
     defer { close(descriptor) }

@@ -21,7 +21,7 @@ struct DataOptions: ParsableArguments {
   private var address: PGAddress? {
     get throws {
       var address = try store.map { try PGAddress($0) }
-      // No games are played through these commands, so acknowledged data needs no protection.
+      // These commands play no games, so they accept a database that may lose acknowledged data.
       address?.allowsLossyFailover = true
       return address
     }

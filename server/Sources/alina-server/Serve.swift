@@ -243,7 +243,7 @@ struct ServeOptions: ParsableArguments {
     result.metrics = try metrics.map { try Self.tcp($0, "metrics") }
   }
 
-  /// In the first folder of $RUNTIME_DIRECTORY if set, else in `data`, else in the default folder of the database.
+  /// The administrators' socket is in the first folder of $RUNTIME_DIRECTORY if set, else in `data`, else in the default folder.
   static func socket(in data: String?) -> String {
     let runtime = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
     return (runtime.map(String.init) ?? data ?? defaultFolder) + "/admin.sock"
@@ -308,7 +308,6 @@ struct Number: ExpressibleByArgument, ExpressibleByIntegerLiteral {
   init(argument: String) { defaultValueDescription = argument }
   init(integerLiteral value: Int) { defaultValueDescription = "\(value)" }
 
-  /// Throws outside the flag's range.
   func checked(_ name: String, _ range: ClosedRange<Int>) throws -> Int {
     guard let value = Int(defaultValueDescription), range.contains(value) else {
       throw ConfigurationError(

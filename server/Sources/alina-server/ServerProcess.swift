@@ -9,22 +9,22 @@ import ServerTransport
 struct ServerConfiguration: Sendable {
   /// The folder of the database; `nil` keeps everything in memory.
   var data: String?
-  /// A PostgreSQL database to use instead of a file.
+  /// A PostgreSQL database that replaces the file.
   var store: PGAddress?
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
-  /// `nil` if the public page is not served.
+  /// The address of the public page; `nil` if the page is not served.
   var page: ListenAddress?
   /// Pages of other hosts that may connect to play, such as `https://alina.example`.
   var pageOrigins: Set<String> = []
   var site: Site?
-  /// `nil` if the page is not encrypted.
+  /// The page's certificate; `nil` if the page is not encrypted.
   var pageTLS: ServerTLS?
-  /// `nil` if the administrators' port is not served.
+  /// The address of the administrators' port; `nil` if the port is not served.
   var admin: ListenAddress?
-  /// The port for metrics and health alone; `nil` if not served.
+  /// The address of the port for metrics and health alone; `nil` if the port is not served.
   var metrics: ListenAddress?
-  /// Event loops for connections.
+  /// The number of event loops for connections.
   var threads = 1
   /// Days after which finished matches are deleted; `nil` keeps them.
   var keepDays: Int?
@@ -36,8 +36,7 @@ struct ServerConfiguration: Sendable {
   /// The most connections of the public page, and of each port for administrators or metrics.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
-  /// Divides connections among the public page, these ports and games, so that visitors of the page cannot displace players. Returns the
-  /// share for games.
+  /// Divides connections among pages and games, so that visitors of the page cannot displace players. Returns the share for games.
   mutating func share(_ connections: Int) -> Int {
     mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
     let ports = [admin, metrics].count { $0 != nil }
@@ -138,7 +137,7 @@ enum ServerProcess {
     do { return try await listen() } catch let error as StoreError { throw StoreError.unusable("\(flag): \(error)") }
   }
 
-  /// Returns on a signal to stop.
+  /// Returns on a signal to stop; reloads certificates and page on SIGHUP.
   private static func wait(_ signals: Signals, _ tls: ServerTLS?, _ site: Site?, _ logger: Logger) async {
     defer { withExtendedLifetime(signals) {} }
     for await signal in signals.sequence {
@@ -151,7 +150,7 @@ enum ServerProcess {
     }
   }
 
-  /// Once an hour, until cancelled.
+  /// Deletes old matches once an hour, until cancelled.
   private static func prune(_ store: any MatchStore, _ days: Int, _ logger: Logger) async {
     while !Task.isCancelled {
       do throws(StoreError) {
