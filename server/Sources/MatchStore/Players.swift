@@ -6,9 +6,9 @@ import TicTacToe
 package enum Login: Sendable, Hashable {
   /// Resumes the session whose `resume` or `previous` digest is `presented`. The two digests then become `fresh` and `presented`.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
-  /// By an account's unexpired token: creates a session with this id and resume digest.
+  /// Logs in by an account's unexpired token: creates a session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
-  /// As a new guest with this token, under the first free name of `names`.
+  /// Logs in as a new guest with this token, under the first free name of `names`.
   case guest(names: [String], token: SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
 }
 

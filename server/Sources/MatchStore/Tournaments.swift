@@ -68,7 +68,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   package init(account: Int64, number: Int) { (self.account, row.number) = (account, number) }
 
   package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
-    // Leave out the name, which may change: only the account's row has it.
+    // Leave the name out of the stored entrant: it may change, and only the account's row has it.
     let name = row.name
     if !c.isReading { row.name = "" }
     try row.code(&c)
@@ -111,7 +111,7 @@ package struct Tournament: Sendable, Hashable {
     return points.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }.map(\.key)
   }
 
-  /// Without removed entrants; the best first.
+  /// The entrants whom the organiser has not removed, the best first.
   package var ranked: [Entrant] {
     entrants.filter { $0.row.status != .removed }.sorted { $0.row.ranks(before: $1.row) }
   }

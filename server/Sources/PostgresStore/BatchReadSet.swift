@@ -10,7 +10,7 @@ struct BatchReadSet {
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to queue. A ticket replaces its account's waiting tickets with the same session or key, so the batch reads both.
+  /// The tickets to queue. The batch also reads the waiting tickets that they replace, those with the same session or key.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []

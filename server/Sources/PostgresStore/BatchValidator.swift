@@ -25,8 +25,7 @@ struct BatchValidator: QueueRows {
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
-    /// `score` is added to the account's row, `others` to the standings in other games, and `results`, the number of scores, to the
-    /// version.
+    /// `score` is added to the account's row, `others` to the standings in other games, `results` (a number of scores) to the version.
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]

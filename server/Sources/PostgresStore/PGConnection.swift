@@ -28,7 +28,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
 
   deinit { close() }
 
-  /// Afterwards the outcome of calls in flight is unknown.
+  /// After closing, the outcome of calls in flight is unknown.
   func close() {
     PQfinish(connection)
     connection = nil

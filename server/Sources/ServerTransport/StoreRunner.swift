@@ -17,7 +17,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// A shared store has a queue for each lane. Any other has one queue, `nil`, for the questions that change it, which share a commit.
+  /// A shared store has a queue for each lane. Any other store has one queue, `nil`, for questions that change it, which share a commit.
   private typealias QueueName = StoreLane?
 
   private let loop: any EventLoop
@@ -27,7 +27,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Receives the store's results. `durable`: when the verdicts among them arrived, in nanoseconds.
   var report: ([LobbyInput], _ durable: UInt64?) -> Void = { _, _ in }
 
-  /// Runs units, and the writing questions of an unshared store, which has a single writer.
+  /// Runs units, and the questions that change an unshared store, which has a single writer.
   private let writes = DispatchQueue(label: "alina.store", qos: .userInitiated)
   private let questions = DispatchQueue(label: "alina.questions", qos: .userInitiated, attributes: .concurrent)
   /// Reads histories one at a time, so that logins and moves do not wait for them.

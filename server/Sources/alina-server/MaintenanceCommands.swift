@@ -45,7 +45,7 @@ struct DataOptions: ParsableArguments {
     return try fill(store)
   }
 
-  /// Throws for a PostgreSQL database; the error names the PostgreSQL tool that copies one in use.
+  /// Throws for a PostgreSQL database; the error names the PostgreSQL tool that copies a database in use.
   func requireFile(_ tool: String) throws {
     guard let address = try address else { return }
     throw ConfigurationError(text: "\(address.description) is a PostgreSQL database: copy it with \(tool)")
