@@ -2,10 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the page in real browsers. Each test runs a script of Tests/Browser, which reports a failure in one line.
 @Suite(.serialized) struct BrowserTests {
-  /// Runs a script of Tests/Browser in each browser, with the match server's path as its last argument. The browsers run side by
-  /// side, as most of their time is waiting for the other player, for the music and for lost connections.
+  /// The browsers run side by side: most of their time is waiting for the other player, for the music and for lost connections.
   private func run(_ script: String, in browsers: [String] = ["chromium", "firefox"], _ arguments: String...) throws {
     let folder = TemporaryFolder()
     let server = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
@@ -88,7 +86,6 @@ import Testing
     try run("spoken.py", in: ["chromium"])
   }
 
-  /// Whether scripts/web has been run.
   private static let isBuilt = FileManager.default.fileExists(
     atPath: repository.appending(path: ".build-web/page/index.html").path)
 }

@@ -2,12 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of how tests and programs start child processes.
 @Suite struct ChildTests {
   @Test func `a child process inherits its three streams and no other descriptor`()
     throws
   {
-    // Makes the open descriptor 200 without the close-on-exec flag, as a library that a test uses may do. A child must not inherit it.
+    // A library that a test uses may open a descriptor without the close-on-exec flag. A child must not inherit it.
     let (null, high) = (open("/dev/null", O_RDONLY), Int32(200))
     #expect(dup2(null, high) == high && fcntl(high, F_GETFD) & FD_CLOEXEC == 0)
     defer { for descriptor in [null, high] { close(descriptor) } }
@@ -21,7 +20,7 @@ import Testing
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // The tests' own process ignores SIGPIPE. A child inherits that a signal is ignored or blocked, unless its start resets this.
+    // The tests' own process ignores SIGPIPE, and a child would inherit that.
     for (name, number) in [("TERM", SIGTERM), ("PIPE", SIGPIPE)] {
       #expect(try Child.run(["sh", "-c", "kill -\(name) $$"]).status == -number)
     }

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Tests of two windows that are connected to different nodes of one server while its nodes and its database fail and return.
 @Suite(.serialized, .tidy, .long, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ClusterTests {
   @Test("A match continues although its nodes are killed, paused and cut off, and the database is restarted")
@@ -18,10 +17,9 @@ struct ClusterTests {
       return desk
     }
     let x = try WindowProgram.quickMatch(desks)
-    // Waits until each node knows the addresses of all others. The server then sends the addresses also to windows that connected earlier.
+    // Only then has the server sent the windows the addresses of all nodes.
     try waitFor(seconds: 20, "nodes that know one another") { try cluster.isWhole(cluster.states()) ? () : nil }
-    // The faults that happen before each move, by the move's ply. Windows reconnect to other nodes, so a fault may or may not hit the node
-    // of the window that makes the move.
+    // The faults before each move, by the move's ply. Windows reconnect to other nodes, so a fault may miss the moving player's node.
     let faults = [
       1: ["kill n1"], 2: ["start n1", "kill n2"], 3: ["start n2", "stop n3"], 4: ["cont n3", "stop n1"],
       5: ["cont n1", "kill db", "start db"], 6: canCut ? ["cut n2"] : [], 7: canCut ? ["heal n2", "reject n1"] : [],
@@ -36,8 +34,7 @@ struct ClusterTests {
       try game.play(Square(cell))
       for desk in desks {
         let record = try desk.record(moves: ply + 1, seconds: 90) {
-          // A node that cannot reach the database refuses the move ("try again") and disconnects the player 3 s later. So the test clicks
-          // the cell again after each refusal.
+          // A node that cannot reach the database refuses the move and disconnects the player 3 s later, so the test repeats the click.
           guard mover.refusals > refusals else { return }
           refusals = mover.refusals
           try mover.click(cell: cell)

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Tests of a sound server that stops and returns during a game.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
   @Test(
@@ -64,7 +63,7 @@ struct DeviceTests {
   }
 }
 
-/// The tests' own PulseAudio server, with a sink that discards its sound.
+/// A private PulseAudio server, whose sink discards the sound.
 struct PulseServer {
   let environment: [String: String]
   private let child: Child
@@ -87,21 +86,17 @@ struct PulseServer {
 
   func stop() { child.kill() }
 
-  /// Runs a shell command with this server as its sound server, and returns the output.
   private func ask(_ line: String) throws -> String {
     let settings = environment.map { "\($0)='\($1)'" }.joined(separator: " ")
     return try WindowProgram.shell("sh", "-ec", "export \(settings); \(line)")
   }
 
-  /// Adds a sink, like a device being plugged in.
   func plug(_ sink: String) throws { _ = try ask("pactl load-module module-null-sink sink_name=\(sink) rate=48000") }
 
-  /// Removes a sink.
   func unplug(_ sink: String) throws {
     _ = try ask("pactl unload-module $(pactl list short modules | awk '/sink_name=\(sink)( |$)/ { print $1 }')")
   }
 
-  /// The sinks on which a program plays.
   func playing() throws -> String {
     try ask(
       "for n in $(pactl list short sink-inputs | cut -f 2); do pactl list short sinks | awk -v n=$n '$1 == n { print $2 }'; done"

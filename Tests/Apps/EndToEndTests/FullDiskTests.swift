@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of programs that write files to a full disk.
 @Suite(.tidy, .needs("prlimit")) struct FullDiskTests {
   private static let score = [
     ["render", "game.pgn", "--to", "2", "--wav", "a.wav"], ["render", "game.pgn", "--to", "2", "--flac", "a.flac"],
@@ -12,8 +11,7 @@ import Testing
       "live", "events.jsonl", "--wav", "a.wav", "--midi", "a.mid", "--musicxml", "a.musicxml", "--png", "a.png",
     ],
   ]
-  // The input of `render` is a game of two moves, that of `live` one event. Rendering sound takes most of the time of these tests, so the
-  // music is short.
+  // Two moves and one event: rendering sound takes most of these tests' time.
   private static let game = "[Result \"*\"]\n\n1. b2 {[%emt 0:00:00.200]} a1 {[%emt 0:00:00.200]} *\n"
   private static let events = #"{"at": 0.1, "voice": "first", "degree": 4}"#
   private static let arena = [
@@ -45,7 +43,7 @@ import Testing
         for (name, text) in [("game.pgn", FullDiskTests.game), ("events.jsonl", FullDiskTests.events)] {
           try text.write(to: folder.appending(path: name), atomically: false, encoding: .utf8)
         }
-        // The program inherits the tests' setting to ignore SIGXFSZ, so at the size limit `write` fails as on a full disk.
+        // At the size limit SIGXFSZ would end the program. With SIGXFSZ ignored, `write` fails as on a full disk.
         let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
         let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
         let told = try Child.run(
@@ -67,7 +65,7 @@ import Testing
         let context = Comment(rawValue: "\(program) \(arguments), \(limit) bytes: \(told), \(files.keys)")
         #expect(told.status > 0, context)
         #expect(told.errors.hasPrefix("\(program): ") && told.errors.count { $0 == "\n" } == 1, context)
-        // Only `a.jsonl`, the arena's file of games, may be incomplete: the arena appends each game to it, and `resume` plays the rest.
+        // The arena appends each game to `a.jsonl`, and `resume` plays the rest. So only this file may be incomplete.
         for (name, bytes) in files where name != "a.jsonl" {
           #expect(bytes.count == whole.files[name]?.count, context)
         }

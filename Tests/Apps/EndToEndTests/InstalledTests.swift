@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the programs as packages install them: outside the repository, with an unwritable home folder or none.
 @Suite(.tidy) struct InstalledTests {
   private static let homes: [[String: String?]] = [
     ["HOME": nil, "XDG_DATA_HOME": nil, "XDG_CONFIG_HOME": nil],
@@ -10,7 +9,7 @@ import Testing
   ]
   private static let game = "docs/heard/game.pgn"
 
-  /// A temporary folder with the programs and their data, laid out as a package installs them, and `desk`, the folder in which they run.
+  /// Programs and data in a temporary folder, laid out as a package installs them. The programs run in the folder `desk`.
   private struct Tree {
     let root: URL
     let desk: URL

@@ -3,7 +3,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests of programs that SIGINT ends while they write a file.
 @Suite(.tidy, .needs("ffmpeg")) struct InterruptTests {
   @Test(
     "Ctrl-C while a sound or film is written ends the program by the signal and leaves no unfinished file",

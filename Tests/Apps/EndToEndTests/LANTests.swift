@@ -2,10 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of rooms on the local network, and of the server that a window starts for them.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct LANTests {
-  /// Announces a room by a broadcast that all windows of this computer receive.
+  /// Broadcasts the room's announcement to all windows of this computer.
   private func announce(_ name: String) throws {
     try WindowProgram.shell(
       "python3", "-c",

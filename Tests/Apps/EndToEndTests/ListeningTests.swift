@@ -8,10 +8,9 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// Tests of music other than the running game's (signs of the help page, replays) in recordings of the sound device.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
-  /// Runs the program with a script of inputs, as fast as possible, and returns the recording that SDL's disk driver has made of its sound.
+  /// Runs the program faster than real time with a script of inputs. SDL's disk driver records its sound.
   private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Recording {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -38,7 +37,6 @@ struct ListeningTests {
       lines += ["\(second)s key enter", "\(second + every - 1)s key down"]
     }
     lines.append("\(10 + count * every)s quit")
-    // The drone and the focus preview are off, because they would sound between the signs.
     let heard = try hear(lines, ["--scene", "help"], settings: "drone = 0\npreview = 0\n")
     var windows: [[Float]] = []
     for sign in 0..<count {
@@ -49,7 +47,7 @@ struct ListeningTests {
     for a in 0..<count {
       for b in a + 1..<count { #expect(windows[a] != windows[b], "signs \(a) and \(b) sound the same") }
     }
-    // No sample may reach full scale, where the sound would be clipped.
+    // At full scale the sound would be clipped.
     #expect(heard.peak < 0.99)
   }
 
@@ -67,7 +65,7 @@ struct ListeningTests {
     let bar = try #require(music.bars.first { $0.kind == .move && $0.ply == 3 })
     let start = Int(bar.start.rawValue)
     let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
-    // The key Space at 13 s silences the earlier sound and starts the replay, up to 1 s later: `lags` counts the delay in units of 20 ms.
+    // The replay may start up to 1 s after the key Space at 13 s: `lags` counts in 20 ms.
     let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope().prefix(600))
     let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope().prefix(550))
     let (correlation, lag) = Recording.match(written, played, lags: 0...50)

@@ -3,11 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests of the MIDI port of the window and of `alina-score live`, with a library in place of the ALSA sequencer.
 @Suite(
   .serialized, .tidy, .needs("cc"), .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MIDIPortTests {
-  /// A file that receives a program's MIDI messages in place of the ALSA sequencer, and the environment in which the program writes to it.
+  /// A file that receives a program's MIDI messages in place of the ALSA sequencer.
   private struct Sequencer {
     let file: URL
     let environment: [String: String]
@@ -20,7 +19,7 @@ struct MIDIPortTests {
       environment = ["LD_PRELOAD": library, "SEQUENCER": file.path, "SDL_AUDIODRIVER": "dummy"]
     }
 
-    /// The keys and the pedals that are still down after all messages, and the number of notes struck.
+    /// The keys and the pedals still down after all messages, and the number of notes struck.
     var state: (keys: Set<[Int]>, pedals: Set<Int>, struck: Int) {
       var (keys, pedals, struck): (Set<[Int]>, Set<Int>, Int) = ([], [], 0)
       for line in ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(separator: "\n") {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Random input to the real program: a short test by default, ten thousand inputs for each test with `ALINA_MONKEY=1`.
+/// Random input: 500 inputs by default, 10,000 with `ALINA_MONKEY=1`.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MonkeyTests {
   private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"
@@ -24,7 +24,7 @@ struct MonkeyTests {
     "äx ", "e\u{301}", "\u{301}\u{308}", "กิ", "ש\u{5B0}ל", "ص\u{64E}ب ", "👩\u{200D}👩\u{200D}👧", "🇩", "字",
   ]
 
-  /// A new folder. Its settings file begins with the line `keepsake`, which no input can change.
+  /// No input can change the line `keepsake`, with which the settings file begins.
   private func newFolder() throws -> URL {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -33,7 +33,6 @@ struct MonkeyTests {
     return folder
   }
 
-  /// Checks that settings and games are intact.
   private func check(_ desk: WindowProgram) throws {
     #expect(desk.complaints == "")
     #expect(desk.settings.hasPrefix(MonkeyTests.keepsake), "\(desk.settings)")
@@ -66,7 +65,6 @@ struct MonkeyTests {
         default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
         }
       }
-      // Shows the window before the script ends, because the inputs may have hidden it.
       lines += ["\(frame + 1) show", "\(frame + 24_000) quit"]
       let script = folder.appendingPathComponent("script-\(part)")
       let raw = folder.appendingPathComponent("sound-\(part).raw")
@@ -120,7 +118,7 @@ struct MonkeyTests {
       try check(desk)
       desk = try WindowProgram(["--size", "480x800"], folder: folder)
     }
-    // Waits long: before the window quits it handles all earlier key presses, and on a busy machine it draws large pictures slowly.
+    // Before it quits, the window handles all earlier key presses. Large pictures are drawn slowly on a busy machine.
     let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)
     #expect(status == 0)
     try check(desk)

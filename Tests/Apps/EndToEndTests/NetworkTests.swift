@@ -5,10 +5,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Two windows and a server: tests of the whole path from a click to the other window's picture and sound.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct NetworkTests {
-  /// The match server as a process on a free port.
   private final class Server {
     let address: String
     private let process: Child
@@ -35,7 +33,7 @@ struct NetworkTests {
     func kill() { process.kill() }
   }
 
-  /// Starts a window at a place of its own on the screen. Without a server's address the window must find its running match by itself.
+  /// Without a server's address the window must find its running match by itself.
   private func desk(
     _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
   ) throws -> WindowProgram {
@@ -62,8 +60,6 @@ struct NetworkTests {
     var game = Game()
     for (ply, cell) in moves.enumerated() {
       if ply == 3 {
-        // Kills the window of the side to move. The opponent must be told of this, and the window's next start must find the match by
-        // itself.
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
         desks[mover].killHard()
@@ -83,7 +79,6 @@ struct NetworkTests {
     }
     #expect(game.position.outcome == nil)
     try desks[1 - x].click(cell: 7)
-    // X may move only after O's move has arrived at X's window.
     _ = try desks[x].record(moves: 8)
     try desks[x].click(cell: 8)
     for desk in desks {
@@ -99,7 +94,7 @@ struct NetworkTests {
       let frames = try desk.record(moves: 9).times.compactMap(\.frame)
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
-      // The killed window started a new recording; each window's last recording must be audible and without clicks.
+      // The killed window has recorded to a new file since its restart.
       let heard = try Recording(rawFloat: recordings[index])
       #expect(heard.level > -60 && heard.peak < 0.99)
       for frame in frames.suffix(5) {
@@ -152,7 +147,7 @@ struct NetworkTests {
     let x = try WindowProgram.quickMatch(desks)
     try desks[x].click(cell: 4)
     for desk in desks { _ = try desk.record(moves: 1) }
-    // A third player watches the match and then starts a local game, which the match must not disturb.
+    // The third player's local game must not disturb the match that the player has watched.
     let watcher = try desk(first, place: 2, folder: WindowProgram.newFolder())
     try watcher.wait(page: "network")
     try watcher.click("guest-")
@@ -169,7 +164,7 @@ struct NetworkTests {
     #expect(!watcher.spoken.dropFirst(alone).contains { $0.contains("watching") })
     first.kill()
     try desks[x].hear("Connection lost")
-    // A move made while disconnected is shown at once, and sent after the reconnect.
+    // A move made while disconnected is sent after the reconnect.
     try desks[x].click(cell: 8)
     _ = try desks[x].record(moves: 3)
     let second = try Server(in: folder, at: first.address)

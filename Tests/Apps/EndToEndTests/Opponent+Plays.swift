@@ -3,17 +3,13 @@ import Oracle
 import Records
 import TicTacToe
 
-/// The aim of the simulated player.
 enum Aim {
-  /// Plays perfectly.
   case best
-  /// Loses as fast as possible.
   case worst
 }
 
 extension WindowProgram {
-  /// Plays the running game to its end. Reads each position from the saved game, which the program rewrites at every move, chooses a cell
-  /// by `aim`, and lets `mark` make the move.
+  /// Plays the running game to its end. The program rewrites the saved game, from which the positions are read, at every move.
   func play(_ side: Player, _ aim: Aim, mark: (Int) throws -> Void) throws -> Record {
     var played = 0
     while true {
@@ -35,7 +31,6 @@ extension WindowProgram {
     let solver = Solver.shared
     if aim == .best { return solver.distanceOptimalMoves(in: position).first ?? Square(0) }
     let values = position.legalMoves.map { ($0, solver.evaluation(of: position.playing($0))) }
-    // The worst move is the one after which the opponent's value is highest; of several such moves, the one that ends the game soonest.
     return values.max { ($0.1.value, -$0.1.distance) < ($1.1.value, -$1.1.distance) }?.0 ?? Square(0)
   }
 }

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Tests of every page of the real program: by mouse at five sizes, by keyboard alone, by screen reader alone.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct PagesTests {
   /// The menu items that open a page, with the page's name.
@@ -35,8 +34,6 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Resign")
     try desk.wait(page: "board")
-    // In a small window the review is in the menu. In a large window the control for the review is beside the board; for the loser its name
-    // is "See why".
     let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
       let words = desk.page?.controls.map(\.words) ?? []
       return words.contains("Rematch") ? words : nil
@@ -69,7 +66,7 @@ struct PagesTests {
       try desk.press("Escape")
       try desk.wait(page: "board")
     }
-    // Chooses a person as the opponent (one step left of Pip, the opponent set by `--level 1`) and a clock of five minutes a side.
+    // One step left of Pip, the opponent set by `--level 1`, is a person. The clock is five minutes a side.
     try desk.press("n")
     try desk.wait(page: "new-game")
     try desk.walk(to: "Opponent (Pip is the easiest, Alina never loses)", by: "Tab")
@@ -102,7 +99,7 @@ struct PagesTests {
     try desk.hear("1. X b2", after: count)
     try desk.press("ctrl+c", "Escape", "Escape")
     try desk.wait(page: "board")
-    // Ctrl-V opens the copied game, and Ctrl-O with Return opens the saved file.
+    // Ctrl-V opens the copied game, Ctrl-O with Return the saved file.
     try desk.press("ctrl+v")
     try desk.wait(page: "review")
     try desk.press("Escape", "ctrl+o")
@@ -273,7 +270,7 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Watch a demo game")
     try desk.wait(page: "board")
-    // In the listening mode the program plays both sides, at the pace of the music. Waits for three of its moves.
+    // In the listening mode the program plays both sides at the pace of the music.
     for mark in ["X", "O", "X"] { try desk.hear("\(mark) plays", after: desk.spoken.count, seconds: 30) }
     try desk.click("New game")
     try desk.click("Start")

@@ -7,14 +7,13 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// A recording: interleaved stereo at 48 kHz.
 struct Recording {
   var samples: [Float]
   var frames: Int { samples.count / 2 }
 
   init(_ samples: [Float]) { self.samples = samples }
 
-  /// Reads the file that SDL's disk driver writes: 32-bit floats.
+  /// The file of SDL's disk driver has 32-bit floats.
   init(rawFloat file: URL) throws {
     let data = try Data(contentsOf: file)
     samples = data.withUnsafeBytes { bytes in
@@ -22,7 +21,6 @@ struct Recording {
     }
   }
 
-  /// Reads a file of raw 16-bit samples.
   init(raw16 file: URL) throws {
     let data = try Data(contentsOf: file)
     samples = data.withUnsafeBytes { bytes in
@@ -43,20 +41,18 @@ struct Recording {
 
   var peak: Float { samples.map(abs).max() ?? 0 }
 
-  /// Root mean square in dB relative to full scale.
+  /// Root mean square, dB relative to full scale.
   var level: Double {
     let sum = samples.reduce(0.0) { $0 + Double($1) * Double($1) }
     return 10 * log10(max(sum / Double(max(samples.count, 1)), 1e-20))
   }
 
-  /// The first frame at which two recordings differ; `nil` if one is a prefix of the other.
+  /// `nil` if one recording is a prefix of the other.
   func firstDifference(from other: Recording) -> Int? {
     let count = min(samples.count, other.samples.count)
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
-  /// Leaves out up to three blocks of silence at the beginning, which a device may play first, so that the rest equals `other`. Returns the
-  /// whole recording if no rest equals `other`.
   func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
@@ -66,8 +62,7 @@ struct Recording {
     return self
   }
 
-  /// The click measure of a frame, in dB: the largest second difference of the samples within ±50 ms, relative to the 99.9th percentile of
-  /// the second differences there. A percentile below −90 dBFS counts as −90 dBFS.
+  /// A device may first play up to three blocks of silence. Leaves out as many of them as make the rest equal `other`; none if none do.
   func click(at frame: Int) -> Double {
     let from = max(2, frame - 2_400)
     let to = min(frames, frame + 2_400)
@@ -81,7 +76,6 @@ struct Recording {
     return 20 * log10(max(differences[differences.count - 1], 1e-12) / level)
   }
 
-  /// The loudness over time from a frame on: root mean square of 20 ms windows.
   func envelope(from first: Int = 0) -> [Double] {
     stride(from: first, to: frames - 960, by: 960).map { start in
       let sum = (start * 2..<(start + 960) * 2).reduce(0.0) { $0 + Double(samples[$1]) * Double(samples[$1]) }
@@ -89,8 +83,7 @@ struct Recording {
     }
   }
 
-  /// The lag of `b` behind `a` at which these envelopes correlate best, and the correlation at this lag, at most 1. Lags are counted in
-  /// windows of 20 ms.
+  /// The lag, in windows of 20 ms, by which `b` is behind `a` where they correlate best.
   static func match(_ a: [Double], _ b: [Double], lags: ClosedRange<Int>) -> (correlation: Double, lag: Int) {
     var best = (correlation: -1.0, lag: 0)
     for lag in lags {

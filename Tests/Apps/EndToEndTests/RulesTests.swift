@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Tests of score rules in a real window: a rule file that is saved during play, and the rules kept in the record.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct RulesTests {
   @Test("A rule file saved during play applies without gap or click; an invalid edit is reported and ignored")
@@ -37,7 +36,6 @@ struct RulesTests {
       let size = (try? FileManager.default.attributesOfItem(atPath: raw.path))?[.size] as? Int
       return (size ?? 0) / 8
     }
-    /// Waits until the window has played another `seconds` of sound.
     func listen(seconds: Double) throws {
       let end = frames() + Int(seconds * 48_000)
       try waitFor(seconds: 60, "\(seconds) s of sound") { frames() >= end ? () : nil }
@@ -45,7 +43,7 @@ struct RulesTests {
     try desk.park()
     try desk.press("5")
     try listen(seconds: 1.5)
-    // Changes two rules: the shorter notes apply from the next bar on, the softer reverb at once.
+    // The shorter notes apply from the next bar on, the softer reverb at once.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let good = try RuleLibrary.load(rules.path)
     #expect(good.hash != standard.hash)
@@ -60,7 +58,6 @@ struct RulesTests {
     #expect(try desk.quit() == 0)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
     #expect(record.game.moves.count == 2)
-    // The record has the hash of the last valid version of the rule file.
     #expect(record.scoreRules == Record.ScoreRules(name: "mine.yaml", hash: good.hash))
     let heard = try Recording(rawFloat: raw)
     for moment in [changed, refused] {
@@ -70,11 +67,11 @@ struct RulesTests {
         #expect(click < 6, "a click of \(click) dB at frame \(frame), rules changed about \(moment)")
       }
     }
-    // Leaves out the last block (2,048 samples): SDL can request it while the window closes the device, and it may then be empty.
+    // Leaves out the last block (2,048 samples): SDL may request it while the window closes the device, and it may then be empty.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The changed rules applied from the second move on. Saves them once more, because the file has an invalid edit now. The rest of the
-    // recording must be nearer to a render by these rules than to a render by the standard rules.
+    // The changed rules, which applied from the second move on, are saved again because the file is invalid now. The rest of the recording
+    // must be nearer to a render by these rules than by the standard rules.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)
@@ -95,7 +92,7 @@ struct RulesTests {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
-    // X loses on purpose against the perfect player.
+    // X loses on purpose.
     try Data("3s play b1\n12s play a2\n21s play c2\n30s play a3\n60s quit\n".utf8).write(to: script)
     let desk = try WindowProgram(
       [
@@ -116,7 +113,7 @@ struct RulesTests {
     let heard = try Recording(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
-    // The rendered file has 24 bits per sample, so its samples may differ from the recording's by rounding.
+    // The rendered file is rounded to 24 bits per sample.
     var worst: Float = 0
     for frame in 0..<count {
       let left = abs(heard.samples[2 * frame] - rendered.frames[frame].x)

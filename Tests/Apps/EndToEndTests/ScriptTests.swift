@@ -2,9 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the scripts that install, build and check.
 @Suite struct ScriptTests {
-  /// Writes files to a folder, by relative path; files in `bin` are executable.
   private func write(_ files: [String: String], in folder: TemporaryFolder) throws {
     for (path, text) in files {
       let file = URL(filePath: folder.path).appending(path: path)
@@ -58,7 +56,7 @@ import Testing
     #expect(result.status == 0, "\(result.out)\(result.errors)")
   }
 
-  /// Installs a missing package with a fake apt, given as a shell script; returns the output.
+  /// Installs a missing package with a shell script `apt` instead of apt-get.
   private func install(apt: String) throws -> Child.Output {
     let folder = TemporaryFolder()
     try write(
@@ -136,8 +134,7 @@ import Testing
     }
     server.signal(SIGINT)
     #expect(try server.wait() == -SIGINT)
-    // The page's build runs in the background and writes its errors to the server's pipe. Reading to the pipe's end also waits for the end
-    // of the build, so the test would notice output of the build.
+    // The page's build has the server's pipe as its standard error, so reading to the pipe's end also waits for the end of the build.
     let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
     #expect(said == "building the game page in the background; the server serves it once it is built\n")
   }

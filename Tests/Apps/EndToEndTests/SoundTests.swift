@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Tests that compare the sound captured from the device with the offline render of the saved game.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct SoundTests {
   private func savedRecord(_ desk: WindowProgram) throws -> Record {
@@ -15,12 +14,11 @@ struct SoundTests {
     try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
   }
 
-  /// Waits until the recording in `file` has `frames` frames of `bytes` bytes each.
+  /// `bytes` is the size of a frame.
   private func wait(for frames: Int, of bytes: Int, in file: URL) throws {
     _ = try waitFor(seconds: 60, "\(frames) frames in \(file.path)") { try size(file) >= frames * bytes ? true : nil }
   }
 
-  /// Checks that the sound is not silent, not clipped, and has no click at any move.
   private func checkHealth(_ heard: Recording, _ record: Record) {
     #expect(heard.level > -60, "silent: \(heard.level) dBFS")
     #expect(heard.peak < 0.99, "clipped: \(heard.peak)")
@@ -82,7 +80,7 @@ struct SoundTests {
     let folder = try WindowProgram.newFolder()
     let raw = folder.appendingPathComponent("sound.raw")
     let log = folder.appendingPathComponent("log")
-    // The focus preview would sound only in the window, not in the offline render, so it is off.
+    // The focus preview sounds only in the window, not in the offline render.
     try WindowProgram.set("preview = 0\n", in: folder)
     let desk = try WindowProgram(
       ["--seed", "4", "--level", "perfect", "--piano", "modal", "--latency-log", log.path],
@@ -122,7 +120,6 @@ struct SoundTests {
     try desk.park()
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
-    // Waits until the recording has 72,000 frames (1.5 s) more, so that it contains the last downbeat.
     try wait(for: 72_000 + size(raw) / 4, of: 4, in: raw)
     #expect(try desk.quit() == 0)
     recorder.kill()
@@ -131,8 +128,8 @@ struct SoundTests {
     #expect(heard.peak < 0.99)
     let count = Int(record.times.last?.frame ?? 0) + 48_000
     let rendered = try Recording(rendering: record, frames: count)
-    // The recorder started before the program, at an unknown time. Finds the lag at which both envelopes agree best: first in steps of 20
-    // ms, then in steps of 1 ms, because an error of 10 ms lowers the correlation by 0.05.
+    // The recorder started before the program, at an unknown time. Finds the lag in steps of 20 ms, then of 1 ms, because an error of 10 ms
+    // lowers the correlation by 0.05.
     let written = rendered.envelope()
     let coarse = Recording.match(written, heard.envelope(), lags: -50...1_000).lag
     let (correlation, milliseconds) =

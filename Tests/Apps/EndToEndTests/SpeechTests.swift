@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the window's spoken lines. A library that replaces speech-dispatcher's writes them to a file.
+/// A library that replaces speech-dispatcher's writes the spoken lines to a file.
 @Suite(
   .serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"), .needs("gcc"))
 struct SpeechTests {
@@ -23,7 +23,7 @@ struct SpeechTests {
     }
     """
 
-  /// A window that uses the replaced speech library, and the lines that the window has spoken.
+  /// A window with the replaced speech library, and the lines that the window has spoken.
   private func window(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (desk: WindowProgram, said: () -> [String]) {
@@ -44,7 +44,7 @@ struct SpeechTests {
   @Test func `With --speak moves are spoken in the player's language`() throws {
     let (desk, said) = try window(["--speak"])
     try desk.click("b2")
-    // Accepts a move of either side: if the opponent moves before the player's move is spoken, only the opponent's move is spoken.
+    // If the opponent moves before the player's move is spoken, only the opponent's move is spoken.
     try waitFor(seconds: 20, "a spoken move, not \(said())") {
       said().contains { $0.hasPrefix("en 3 ") && $0.contains(" plays ") } ? () : nil
     }

@@ -5,10 +5,8 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// Tests of whole games in the real program with a real mouse and keyboard.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct WholeGamesTests {
-  /// Checks that the screen shows exactly the marks of the game.
   private func check(_ desk: WindowProgram, shows record: Record) throws {
     try desk.park()
     let wrong = { () throws -> [Int] in
@@ -17,14 +15,14 @@ struct WholeGamesTests {
         (picture.ink(cell: index) > 0.02) != (record.game.position[Square(index)] != nil)
       }
     }
-    // Waits, because the last mark takes a second to draw and an earlier picture would show half of it.
+    // The last mark takes a second to draw.
     _ = try? waitFor(seconds: 30, "the picture") { try wrong().isEmpty ? true : nil }
     #expect(try wrong() == [])
   }
 
   @Test("A game is won with the mouse: result, players, seed and frames are in the file, the marks on the screen")
   func win() throws {
-    // The test plays perfectly and nearly always beats the program, which plays at random. If it does not win, it tries another seed.
+    // The program plays at random. If the perfect player does not win by chance, the next seed is tried.
     for seed in 1...5 {
       let desk = try WindowProgram(["--level", "random", "--seed", "\(seed)", "--reply", "immediate"])
       let record = try desk.play(.x, .best) { try desk.click(cell: $0) }
@@ -68,7 +66,7 @@ struct WholeGamesTests {
       try desk.press("Return")
     }
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
-    // The program replies at the earliest `gestures.reply` short notes after the human's downbeat. The test accepts 80 % of this time.
+    // The program replies at the earliest `gestures.reply` short notes after the downbeat. The test allows 80 % of this time.
     let rules = try RuleLibrary.load(nil).rules
     let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())
@@ -80,7 +78,7 @@ struct WholeGamesTests {
     #expect(try desk.quit() == 0)
   }
 
-  /// The cell with the red corners that show the focus.
+  /// Red corners show the focus.
   private func focusedCell(_ desk: WindowProgram) throws -> Int {
     try waitFor(seconds: 30, "the focus to be seen") {
       let picture = try desk.picture()
@@ -129,13 +127,13 @@ struct WholeGamesTests {
     let desk = try WindowProgram(
       ["--level", "random", "--reply", "immediate"],
       environment: ["SDL_AUDIODRIVER": "alsa", "AUDIODEV": "no-such-device", "ALSA_CONFIG_PATH": "/dev/null"])
-    // Waits before each click, so that the clock that replaces the sound device advances between the marks.
+    // The clock that replaces the sound device must advance between the moves.
     let record = try desk.play(.x, .best) {
       usleep(100_000)
       try desk.click(cell: $0)
     }
     #expect(record.game.isOver)
-    // Each move has a later frame than the move before, so a clock advances the frames although no device plays.
+    // A clock advances the frames although no device plays.
     let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")

@@ -5,9 +5,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// The real `alina` on an X display with its own folders, operated with a simulated mouse and keyboard (xdotool).
+/// The real `alina` on an X display, operated by xdotool.
 final class WindowProgram {
-  /// The folder of settings, games and sound.
   let folder: URL
   private let process: Child
   private let errors: URL
@@ -15,16 +14,15 @@ final class WindowProgram {
   private let controls: URL
   private(set) var window = ""
 
-  /// Whether there is a display; `./test` starts one.
   static var hasDisplay: Bool { ProcessInfo.processInfo.environment["DISPLAY"]?.isEmpty == false }
 
   static var program: URL {
     if let bin = ProcessInfo.processInfo.environment["ALINA_BIN"] { return URL(fileURLWithPath: bin + "/alina") }
-    // `swift test` alone sets no ALINA_BIN: the program is then beside the test bundle.
+    // `swift test` alone sets no ALINA_BIN; the program is beside the test bundle.
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("alina")
   }
 
-  /// Starts the program and, unless `isAlone`, waits for its window.
+  /// Waits for the window unless `isAlone`.
   init(
     _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false,
     program: URL = WindowProgram.program
@@ -39,7 +37,7 @@ final class WindowProgram {
       "SDL_VIDEODRIVER": "x11", "SDL_AUDIODRIVER": "dummy",
     ]
     variables.merge(environment) { $1 }
-    // Moves the mouse to the screen's corner: over the window it would show a preview on a cell.
+    // Over the window the mouse would show a preview on a cell.
     try WindowProgram.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
       [program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
@@ -52,14 +50,13 @@ final class WindowProgram {
     try takeFocus()
   }
 
-  /// Writes the settings file of a program before it starts. `folder` comes from `newFolder`.
   static func set(_ settings: String, in folder: URL) throws {
     let config = folder.appendingPathComponent("config/alina")
     try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
     try Data(settings.utf8).write(to: config.appendingPathComponent("settings"))
   }
 
-  /// Gives the window the keyboard focus, because no window manager runs on this display.
+  /// No window manager runs on this display to give the window the focus.
   private func takeFocus() throws {
     try waitFor(seconds: 10, "the window to take the focus") {
       try WindowProgram.shell("xdotool", "windowfocus", window)
@@ -67,7 +64,7 @@ final class WindowProgram {
     }
   }
 
-  /// Makes a folder that is removed when the test ends, because raw sound takes 23 MB per minute.
+  /// The folder is removed when the test ends, because raw sound takes 23 MB per minute.
   static func newFolder() throws -> URL {
     guard let tidy = Tidy.now else { throw ToolFailed(description: "the suite is not .tidy") }
     let folder = TemporaryFolder()
@@ -77,24 +74,21 @@ final class WindowProgram {
 
   // MARK: - Mouse and keyboard
 
-  /// Clicks the middle of a cell of the window at 1280×720.
   func click(cell: Int) throws {
     let (x, y) = WindowProgram.center(of: cell)
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(x)", "\(y)", "click", "1")
   }
 
-  /// Moves the mouse to a place without a control.
   func park() throws { try WindowProgram.shell("xdotool", "mousemove", "--window", window, "1275", "300") }
 
-  /// Presses keys in sequence.
   func press(_ keys: String...) throws {
     for key in keys { try WindowProgram.shell("xdotool", "key", key) }
   }
 
-  /// The middle of the cell with the index `cell`, counted from 0 in reading order, in pixels of the window at 1280×720.
+  /// In pixels of a window of 1280×720. Cells are counted from 0 in reading order.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
 
-  /// Clicks a cell of any variant.
+  /// Clicks a cell of any variant in a window of 1280×720.
   func click(_ cell: Cell, of variant: Variant) throws {
     let (edge, side) = (3 * 145.0, Double(variant.side))
     let x = 422.5 + edge * (Double(variant.column(of: cell)) + 0.5) / side
@@ -102,17 +96,16 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(Int(x))", "\(Int(y))", "click", "1")
   }
 
-  /// Moves the window to a place of its own on the screen, counted from 0 at the left.
+  /// Places are 1280 pixels apart, counted from 0 at the left of the screen.
   func stand(at place: Int) throws { try WindowProgram.shell("xdotool", "windowmove", window, "\(place * 1_280)", "0") }
 
-  /// Runs an xdotool script.
   func run(script: String) throws {
     let file = folder.appendingPathComponent("hands-\(UUID().uuidString)")
     try Data(script.utf8).write(to: file)
     try WindowProgram.shell("xdotool", file.path)
   }
 
-  /// Clicks the control whose label begins with `words`, once it exists; scrolls to it if needed.
+  /// Clicks the control whose label begins with `words`; waits and scrolls for it.
   func click(_ words: String) throws {
     var looks = 0
     let control = try waitFor(seconds: 10, "'\(words)' on the page \(page?.name ?? "?")") {
@@ -123,7 +116,7 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(control.x)", "\(control.y)", "click", "1")
   }
 
-  /// Presses a key repeatedly until the line that is spoken for the focused control begins with `words`.
+  /// Presses a key until the line spoken for the focused control begins with `words`.
   func walk(to words: String, by key: String = "Down") throws {
     for _ in 0..<60 {
       let count = spoken.count
@@ -136,12 +129,11 @@ final class WindowProgram {
 
   // MARK: - Spoken lines
 
-  /// The lines spoken so far.
   var spoken: [String] {
     ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// Waits for a spoken line that begins with `words` after the first `count` lines; returns the number of lines so far.
+  /// Waits for a spoken line after the first `count` lines; returns the number of lines so far.
   @discardableResult
   func hear(_ words: String, after count: Int = 0, seconds: Double = 15) throws -> Int {
     try waitFor(seconds: seconds, "'\(words)' to be said; last: \(spoken.suffix(3))") {
@@ -149,8 +141,7 @@ final class WindowProgram {
     }
   }
 
-  /// Starts a match between windows on the network page; returns the index of the window with X, which the server chooses. The match has
-  /// started when a window shows the countdown.
+  /// Starts a match between windows; returns the index of the window to which the server gives X.
   static func quickMatch(_ desks: [WindowProgram]) throws -> Int {
     for desk in desks {
       try desk.wait(page: "network")
@@ -161,10 +152,10 @@ final class WindowProgram {
     }
   }
 
-  /// The number of moves that the server could not store, counted by the notices that the window has spoken.
+  /// The number of moves that the server could not store, counted by the spoken notices.
   var refusals: Int { spoken.count { $0.contains("cannot store this now") } }
 
-  /// Waits until the newest saved game has `moves` moves, and returns its record; calls `meanwhile` while waiting.
+  /// Waits until the newest saved game has `moves` moves; calls `meanwhile` while waiting.
   func record(moves: Int, seconds: Double = 60, meanwhile: () throws -> Void = {}) throws -> Record {
     try waitFor(seconds: seconds, "\(moves) moves in the file; \(spoken.suffix(5)) \(complaints)") {
       try meanwhile()
@@ -177,13 +168,13 @@ final class WindowProgram {
 
   // MARK: - Pages and pictures
 
-  /// The open page: its name, and the middle and label of each control.
+  /// The name of a page, and the middle and label of each of its controls.
   struct Page {
     let name: String
     let controls: [(x: Int, y: Int, words: String)]
   }
 
-  /// The page that is shown, read from the program's control log; `nil` if there is no log yet.
+  /// From the program's control log; `nil` if there is no log yet.
   var page: Page? {
     guard let text = try? String(contentsOf: controls, encoding: .utf8) else { return nil }
     let lines = text.split(separator: "\n")
@@ -197,31 +188,27 @@ final class WindowProgram {
       })
   }
 
-  /// Waits until a page is open.
   func wait(page name: String) throws {
     try waitFor(seconds: 10, "the page \(name), not \(page?.name ?? "?"); \(complaints)") {
       page?.name == name ? () : nil
     }
   }
 
-  /// The settings file's content.
   var settings: String {
     (try? String(contentsOf: folder.appendingPathComponent("config/alina/settings"), encoding: .utf8)) ?? ""
   }
 
-  /// Waits until the settings file contains a line.
   func wait(setting line: String) throws {
     try waitFor(seconds: 10, "'\(line)' among the settings: \(settings)") {
       settings.split(separator: "\n").contains { $0 == line } ? () : nil
     }
   }
 
-  /// A picture of the window's area of the screen: 8-bit RGB, 1280×720.
+  /// The window's area of the screen: 8-bit RGB, 1280×720.
   struct Picture {
     let bytes: [UInt8]
 
-    /// The share, 0…1, of the pixels around a cell's middle for which `isCounted` returns true. The pixels are a square with sides of twice
-    /// `radius`.
+    /// The share, 0…1, of the pixels in a square around a cell's middle that are counted. The square's sides are twice `radius`.
     func share(cell: Int, within radius: Int, _ isCounted: (_ red: Int, _ green: Int, _ blue: Int) -> Bool) -> Double {
       let (centerX, centerY) = WindowProgram.center(of: cell)
       var count = 0
@@ -234,10 +221,9 @@ final class WindowProgram {
       return Double(count) / Double(4 * radius * radius)
     }
 
-    /// The share, 0…1, of the area around a cell's middle that is as dark as a mark; dimmed marks and paper are lighter.
+    /// The share, 0…1, of a cell that is as dark as a mark. Dimmed marks and paper are lighter.
     func ink(cell: Int) -> Double { share(cell: cell, within: 60) { r, g, b in r + g + b < 600 } }
 
-    /// The share, 0…1, of a cell that is red, corners included.
     func red(cell: Int) -> Double { share(cell: cell, within: 68) { r, g, _ in r > g + 80 } }
   }
 
@@ -250,10 +236,8 @@ final class WindowProgram {
     return Picture(bytes: bytes)
   }
 
-  /// The output on standard error so far.
   var complaints: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
-  /// The saved games (.pgn) in the games folder, sorted by name.
   var games: [URL] {
     let games = folder.appendingPathComponent("data/alina/games")
     let all = (try? FileManager.default.contentsOfDirectory(at: games, includingPropertiesForKeys: nil)) ?? []
@@ -265,7 +249,6 @@ final class WindowProgram {
 
   // MARK: - End of the program
 
-  /// Presses Ctrl-Q; returns the exit status.
   func quit(seconds: Double = 20) throws -> Int32 {
     try takeFocus()
     try press("ctrl+q")
@@ -283,10 +266,9 @@ final class WindowProgram {
   struct TookTooLong: Error, CustomStringConvertible { let description: String }
   struct ToolFailed: Error, CustomStringConvertible { let description: String }
 
-  /// Runs a tool and returns its output.
   @discardableResult
   static func shell(_ command: String...) throws -> String {
-    // A tool takes longer than 20 s only if it waits for a window that is gone.
+    // A tool takes this long only if it waits for a window that has closed.
     let output = try Child.run(command, seconds: 20)
     guard output.status == 0 else {
       throw ToolFailed(description: "\(command.joined(separator: " ")): status \(output.status)")
@@ -295,7 +277,7 @@ final class WindowProgram {
   }
 }
 
-/// Removes the folders of a test when the test ends.
+/// Removes the folders of a test.
 final class Tidy: Sendable {
   @TaskLocal static var now: Tidy?
   let folders = Mutex<[TemporaryFolder]>([])
@@ -311,11 +293,10 @@ final class Tidy: Sendable {
 }
 
 extension Trait where Self == Tidy.Suites {
-  /// Removes the folders of `WindowProgram.newFolder` after each test of a suite.
   static var tidy: Self { Self() }
 }
 
-/// Polls until `look` returns a value; the interval only affects how soon the value is noticed.
+/// The interval of polling only affects how soon the value is noticed.
 func waitFor<T>(seconds: Double, _ what: @autoclosure () -> String, _ look: () throws -> T?) throws -> T {
   let end = Date().addingTimeInterval(seconds)
   while Date() < end {

@@ -7,7 +7,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Batches of games over a pipe") struct BatchTests {
-  /// Runs the batch server on the input, and returns its output. Throws the server's error.
+  /// Throws the server's error.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))
@@ -31,12 +31,11 @@ import TicTacToe
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)
     let first = Array(bytes[2 * size..<3 * size])
-    // Cell 39 (row 4, column 3, both counted from 0) is the left cell of the middle row of the centre board. So O must play on the left
-    // board of the middle row.
+    // Cell 39 is the left cell of the middle row of the centre board, so O must play on the left board of the middle row.
     #expect((0..<81).filter { first[$0] != 0 } == [39] && first[39] == 1)
     #expect((0..<81).filter { first[81 + $0] == 1 } == [27, 28, 29, 36, 37, 38, 45, 46, 47])
     #expect(Array(first.suffix(4)) == [2, 0, 39, 0])
-    // The second game's step, 253, means "wait" and leaves this game unchanged.
+    // The second game's step, 253, means "wait".
     #expect(Array(bytes[(3 * size)...]) == Array(bytes[size..<2 * size]))
   }
 
@@ -47,7 +46,7 @@ import TicTacToe
     let blocks = (0...steps.count).map { Array(bytes[$0 * size..<($0 + 1) * size]) }
     #expect(blocks[4].last == 1 && blocks[4].dropLast() == blocks[3].dropLast())
     #expect(Array(blocks[5][18..<27]) == [1, 2, 0, 1, 2, 0, 0, 0, 0])
-    // X has completed the top row, so no cell is legal.
+    // X has completed the top row.
     #expect(blocks[6][28] == 1 && blocks[6][9..<18].allSatisfy { $0 == 0 })
   }
 
@@ -55,7 +54,7 @@ import TicTacToe
     let size = 3 * 9 + 4
     let bytes = try answer(
       .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
-    // The perfect player wins as X in thirteen plies, so of the fourteen blocks of the output only the last has a result.
+    // The perfect player wins as X in thirteen plies.
     #expect(bytes.count == 14 * size && bytes[13 * size + 28] == 1)
     #expect((0..<13).allSatisfy { bytes[$0 * size + 28] == 0 })
   }

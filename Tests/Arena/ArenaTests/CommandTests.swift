@@ -109,7 +109,6 @@ import TicTacToe
         #expect(analysed.out.split(separator: "\n").count == 10)
         #expect(try Support.run(["analyse", folder + file]).out.hasPrefix("random – perfect, "))
       }
-      // A FIFO and a link are refused as output, even with --force.
       mkfifo(folder + "/fifo", 0o600)
       symlink(folder + "/a", folder + "/link")
       for place in ["/fifo", "/link"] {
@@ -196,7 +195,7 @@ import TicTacToe
         ], errors: .pipe)
       #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
       arena.signal(SIGINT)
-      // Without the interrupt the run would take an hour.
+      // The interrupted run would take an hour.
       #expect(try arena.wait() == 130)
       let message = String(decoding: arena.errors.readDataToEndOfFile(), as: UTF8.self)
       let fixtures = Support.folder.appending(path: "Fixtures").path
@@ -219,7 +218,7 @@ import TicTacToe
             arguments + ["--shard", "\(shard)/5", "--threads", "\(shard)", "--out", shards[shard - 1]])
           #expect(output.code == 0, "\(output)")
         }
-        // Cuts the file of shard 3 in half, as if its run had been killed. The run is resumed below.
+        // As if the run of shard 3 had been killed.
         let third = try #require(FileManager.default.contents(atPath: shards[2]))
         try third.prefix(third.count / 2).write(to: URL(filePath: shards[2]))
         func merge(_ files: [String]) throws -> Support.Output {
@@ -250,7 +249,7 @@ import TicTacToe
     }
   }
 
-  /// The package moreutils has a different program with the name `parallel`.
+  /// The package moreutils has a different program of this name.
   private static let hasGNUParallel =
     program("parallel").flatMap { try? Child.run([$0, "--version"]) }?.out.hasPrefix("GNU parallel") == true
 
@@ -355,7 +354,7 @@ import TicTacToe
 
   @Test(.long) func `scores of music are the same files for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
-      // The games start near their end, so that their music is short.
+      // Games that start near their end have short music.
       let openings = "fen 1XO/XO1/1X1 o\nfen XOX/OOX/1X1 o\nfen XO1/OX1/3 x"
       try openings.write(toFile: folder + "/openings", atomically: true, encoding: .utf8)
       let players = [
@@ -375,7 +374,6 @@ import TicTacToe
       let scores = report["scores"] as! [[String: Any]]
       #expect(scores.flatMap { $0["choices"] as! [String] }.sorted() == ["dramatic", "first", "longest", "shortest"])
       let first = try files("1")
-      // The report lists exactly the files of music that exist in the folder.
       #expect(Set(scores.flatMap { $0["files"] as! [String] }) == Set(first.keys.map { "\(folder)/1/\($0)" }))
       for (name, data) in first {
         let begins = ["pgn": "[Event ", "flac": "fLaC", "mid": "MThd", "musicxml": "<?xml", "svg": "<svg", "txt": ""]
@@ -388,7 +386,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Cuts the file of games in half and resumes the run, which must leave the same files of music as the first run, and no others.
+      // A resumed run must leave the same files of music as the first run, and no others.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
@@ -463,8 +461,7 @@ import TicTacToe
       #expect(text.contains(#""spec":"menace:…/boxes""#))
       func cut() throws { try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games)) }
 
-      // If an engine's program is neither at its old path, nor in the working folder, nor beside the file of games, `resume` fails with one
-      // line, which names the program and --where.
+      // Without an engine's program at its old path, in the working folder or beside the file of games, `resume` must name --where.
       try cut()
       try FileManager.default.moveItem(atPath: folder + "/a/my-engine.py", toPath: folder + "/b/my-engine.py")
       let lost = try Support.run(["resume", games])
@@ -477,7 +474,6 @@ import TicTacToe
           == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
       #expect(try Support.games(games).games.count == 10)
 
-      // If the command line names the players again (--x, --o) with their paths, --where is not needed.
       try cut()
       let again = try Support.run([
         "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",
@@ -485,7 +481,6 @@ import TicTacToe
       ])
       #expect(again.code == 0, "\(again)")
 
-      // A file that has the name of an engine's program but another content is refused.
       try cut()
       try (engine + Data("# changed\n".utf8)).write(to: URL(filePath: folder + "/b/my-engine.py"))
       let changed = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])

@@ -95,8 +95,7 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // In the modes `hang` and `late` the engine answers too late on purpose, so the time for a move is short. In all other modes the engine
-    // must fail before its time is over.
+    // In the modes `hang` and `late` the engine answers too late on purpose. In all other modes it must fail within its time.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")
@@ -138,11 +137,11 @@ import TicTacToe
       for player in 0..<6 { configuration.entrants[player] = Support.misbehaving("busy \(log)") }
       configuration.time.moveTime = 60_000
       var run = try Run(configuration, threads: threads, guardExecutable: Support.arena)
-      // `Run` has started each engine once to ask for its name: discards what these engines have logged.
+      // `Run` has started each engine once to ask for its name; discards what these engines have logged.
       try Data().write(to: URL(filePath: log))
       let report = try run.play()
       #expect(report.games == 30 && report.forfeits.isEmpty, "\(report.forfeits)")
-      // An engine logs `+` when it begins to think and `-` when it has thought, `s` when it starts and `e` when it ends.
+      // An engine logs `+` and `-` around its thinking, `s` when it starts and `e` when it ends.
       func most(_ begin: Character, _ end: Character) throws -> Int {
         var (now, most) = (0, 0)
         for letter in try String(contentsOfFile: log, encoding: .utf8) {
@@ -168,7 +167,7 @@ import TicTacToe
       var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
       run.output = path
       let stop = run.stop
-      // Progress is reported soon after both games have started; without the stop this test would take an hour.
+      // Without the stop this test would take an hour.
       run.progress = { _ in stop.set() }
       #expect(try run.play().ending == .interrupted)
       var again = try Run(
@@ -189,11 +188,10 @@ import TicTacToe
         words, each: ["st=60", "env.ALINA_TEST=x"], default: TimeLimit())
       let report = try Support.play(configuration, threads: 1, to: folder + "/a").report
       #expect(report.forfeits.isEmpty && report.configuration.names[0] == "Polite")
-      // The engine is started twice: once for its name, once for the games.
+      // Starts once for its name, once for the games.
       let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
       #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
       #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")
-      // The evaluations that the engine reports are in the file of games and in the PGN.
       let games = try Support.games(folder + "/a").games
       #expect(games.allSatisfy { $0.notes?.reports.contains { $0?.evaluation == "-0.07/3" } == true })
       try PGNExport.write(folder + "/a", to: folder + "/pgn")
@@ -267,7 +265,7 @@ import TicTacToe
 
   @Test func `running games are stopped when a sequential test has reached its verdict`() throws {
     var configuration = try Support.match("random", "perfect", games: 4)
-    // After the opening b2 the engine does not answer, so only a stop ends this game before the hour for a move is over.
+    // After the opening b2 the engine never answers, so only a stop can end this game within the hour for a move.
     configuration.entrants[0] = Support.misbehaving("hangs-after-b2")
     configuration.time.moveTime = 3_600_000
     configuration.openings = try Openings(lines: ["a1", "b2"], name: "lines", .classic)
@@ -383,7 +381,7 @@ import TicTacToe
   func `our engine answers isready and stop during a search, and moves within its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
-      // So many simulations take weeks: each answer below is caused by a command, or by the time that `go` gives.
+      // So many simulations take weeks, so only a command or the time given with `go` can cause an answer.
       var server = try? UCIServer(.mcts(.simulations(1_000_000_000_000)), seed: 1)
       server?.serve(
         input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
@@ -402,7 +400,7 @@ import TicTacToe
       }
       #expect(text.contains(line), "\(text)")
     }
-    // The engine answers isready while it searches, before it gives a move.
+    // The engine answers isready during the search.
     try say("setoption name UCI_Variant value \(variant.uciName)\nposition startpos\ngo\nisready\n")
     hear("readyok\n")
     #expect(!text.contains("bestmove"))
@@ -421,18 +419,17 @@ import TicTacToe
 
   @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
   func `processes started by an engine end with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
-    // Depending on `mode`, the engine starts processes whose parent ends, that leave the engine's session, or that fork and exit
-    // repeatedly. None of them may remain.
+    // Depending on `mode`, the engine starts processes whose parent ends, that leave its session, or that fork and exit repeatedly.
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
     let report = try run.play()
     #expect(report.games == 4 && report.forfeits.isEmpty, "\(report.forfeits)")
-    // No wait is needed: the run ends an engine together with all processes that the engine has started.
+    // A run ends an engine's processes before it returns, so no wait is needed.
     #expect(Support.processes(marked: mark) == 0)
 
-    // Kills the arena alone in one run. In another run terminates the arena and the engines' guard processes, as `pkill alina-arena` does.
+    // Kills the arena alone, then terminates the arena and the engines' guard processes as `pkill alina-arena` does.
     for isKilled in [true, false] {
       let arena = try Child(
         [

@@ -32,8 +32,8 @@ import TicTacToe
       configuration.time.moveTime = 60_000
       let players = try Players(configuration, threads: 1, guardExecutable: Support.arena, stop: StopSignal())
       defer { players.stopEngines() }
-      /// Plays a game in a thread of its own, which it first binds to one processor if `binding` is true. Returns the number of processors
-      /// that the engine may use at its last move.
+      /// Plays a game in a new thread, which is first bound to one processor if `binding` is true. Returns the number of processors that
+      /// the engine may use at its last move.
       func play(binding: Bool) throws -> String? {
         let end = DispatchSemaphore(value: 0)
         let isStarted = startThread {
@@ -42,8 +42,7 @@ import TicTacToe
           defer { worker.end() }
           var random = SplitMix64(seed: 1)
           guard let seats = try? worker.players(of: Pairing(a: 0, b: 1), Classic.self) else { return }
-          // Reports forty games, each of them in less than 2 ms. The worker then moves its engine, which it counts as quick, and its own
-          // thread to one processor.
+          // After forty games of less than 2 ms each the worker binds its engine and its thread to one processor.
           if binding { for _ in 0..<40 { worker.noteGame() } }
           let opening = players.configuration.openings.opening(pair: 0, seed: 1, Classic.self)
           _ = try? Classic.playGame(
@@ -54,7 +53,7 @@ import TicTacToe
         end.wait()
         return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").last.map(String.init)
       }
-      // The engine's guard process binds the engine while the game is running. A game may end before, so the test plays up to fifty games.
+      // The engine's guard process binds the engine during the game. A game may end before, so the test plays up to fifty games.
       let all = try #require(try play(binding: false))
       #expect(try (0..<50).contains { _ in try play(binding: true) == "1" })
       #expect(try (0..<50).contains { _ in try play(binding: false) == all })

@@ -7,7 +7,7 @@ import TicTacToe
 
 @testable import Arena
 
-/// A command must refuse a variant that it does not support, and must not play another variant instead.
+/// A command must refuse a variant that it does not support, and not play another variant instead.
 @Suite("Every game, in every command of the arena", .serialized) struct EveryVariantTests {
   private static func rules(_ variant: Variant) -> JSON? { variant.isImplied ? nil : .string(variant.rawValue) }
 

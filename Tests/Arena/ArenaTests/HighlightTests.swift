@@ -23,7 +23,6 @@ import TicTacToe
           return try run.play().highlights
         }
         let fresh = try highlights(threads: 1)
-        // Two threads choose the same games as one thread, and so do three threads that resume the run from a part of its file.
         #expect(try highlights(threads: 2).map(\.record) == fresh.map(\.record))
         let whole = try #require(FileManager.default.contents(atPath: path))
         try whole.prefix(whole.count * 3 / 5).write(to: URL(filePath: path))

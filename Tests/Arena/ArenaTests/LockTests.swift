@@ -11,7 +11,7 @@ import Testing
       #expect(mkfifo(entered, 0o600) == 0 && mkfifo(leave, 0o600) == 0)
       let header = try Support.match("random", "random", games: 2).headerLine
       let writer = try GameFileWriter(path, header: header)
-      // The child opens two FIFOs between fork and exec: the first tells the test that the child runs, the second blocks the child.
+      // The first FIFO tells the test that the child is between fork and exec, the second blocks the child there.
       let ended = DispatchSemaphore(value: 0)
       let spawning = Thread {
         var actions = posix_spawn_file_actions_t()

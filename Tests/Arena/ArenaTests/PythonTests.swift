@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// The Python package in `python/`. The environment variable `PYTHON` names an interpreter that has the modules needed by the package's
-/// tests.
+/// `PYTHON` names an interpreter that has the modules needed by the package's tests.
 private enum Python {
   static let interpreter = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
 
@@ -24,10 +23,9 @@ private enum Python {
 }
 
 @Suite("The Python package") struct PythonTests {
-  /// Runs tests of `python/tests`; none may be skipped.
   private func expectTests(_ name: String) throws {
     let result = try Python.run(["-m", "unittest", name], engine: Support.arena)
-    // unittest reports on standard error.
+    // unittest reports on standard error. If it skips a test, it writes "OK (skipped=1)" instead of "OK".
     #expect(result.status == 0 && result.errors.contains("\nOK\n"), "\(result.errors.suffix(2000))")
   }
 

@@ -33,8 +33,8 @@ import Testing
   }
 
   @Test func `ratings of very uneven players follow from their results`() {
-    // No third player connects players 1 and 2. So each difference of two ratings follows from the results of these two players alone, with
-    // half a point added to each player's points.
+    // No third player connects players 1 and 2, so each difference of two ratings follows from these two players' results alone. Half a
+    // point is added to each player's points.
     let n = 20_000
     var results = [RunReport.Result(a: 0, b: 1), RunReport.Result(a: 0, b: 2)]
     results[0].statistics.asX = Tally(wins: 1, draws: 0, losses: n - 1)

@@ -11,7 +11,7 @@ import TicTacToe
 @testable import ArenaTexts
 
 @Suite("Runs of the arena") struct RunTests {
-  /// Configurations that together use every kind of built-in player and every format.
+  /// Together these configurations use every kind of built-in player and every format.
   static func varied() throws -> [RunConfiguration] {
     var openings = try Support.match("levels:2", "win_block", games: 400, seed: 9)
     openings.openings = .random(plies: 2)
@@ -117,7 +117,6 @@ import TicTacToe
       func turned(_ result: String) -> String { line.replacing(/"result":"[^"]+"/, with: "\"result\":\"\(result)\"") }
       let others = ["1-0", "0-1", "1/2-1/2"].map(turned).filter { $0 != line }
       for other in others { try refused(unfinished.replacing(line, with: other), "line 5: the game breaks the rules") }
-      // A list of moves is refused if it repeats a cell, goes on after the end, or is legal but not of the game that the seed determines.
       let moves = try #require(line.firstMatch(of: /"moves":"([a-c1-3]+)"/)).output.1
       for wrong in [moves.prefix(2) + moves.prefix(2), moves + "a1"] {
         try refused(
@@ -150,7 +149,7 @@ import TicTacToe
       }
       _ = try resumed()
       #expect(FileManager.default.contents(atPath: path) == Data(whole))
-      // The lock of `b.part` shows that another run is about to start `b`: a second run is refused.
+      // The lock of `b.part` shows that another run is about to start `b`.
       let part = folder + "/b.part"
       try Data("header".utf8).write(to: URL(filePath: part))
       let other = try #require(FileHandle(forReadingAtPath: part))
@@ -202,7 +201,7 @@ import TicTacToe
       let content = GameLine.read(text)
       #expect(content?.index == index * 499_999 && content?.x == 63 && content?.o == index % 64)
       #expect(content?.game == game && content?.notes == notes && content?.start == start)
-      // `Record`, too, reads the line if the game ended normally and began at the usual start.
+      // `Record` reads only lines of games that ended normally and began at the usual start.
       let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
       #expect((record?.game.moves == moves) || ending != .normal || start != nil)
     }
@@ -218,7 +217,7 @@ import TicTacToe
     full.sprt = try SPRT("elo0=-1.5,elo1=3,model=trinomial")
     full.time.clock = 1000
     full.date = "2026.11.21"
-    // Compares everything except the folder, which the header leaves out.
+    // The header leaves out the folder.
     let read = try RunConfiguration(headerLine: full.headerLine)
     #expect(read.differences(from: full).isEmpty && read.headerLine == full.headerLine)
     full.entrants[0].spec = full.entrants[0].spec.portable
@@ -243,8 +242,7 @@ import TicTacToe
   }
 
   @Test func `a closed run delivers no further games, even if it is stopped within a batch`() throws {
-    // Menace learns, so the games of its pairing are played in order, apart from those of the other pairing. A batch is delivered only once
-    // both pairings have played their games in it.
+    // Menace learns, so its games are played in order. A batch is delivered only once both pairings have played their games in it.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
     let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)
@@ -418,7 +416,7 @@ import TicTacToe
     #expect(score >= 0.45, "\(name): \(score)")
   }
 
-  /// The mean score of `adaptive` against `name` in games 201 to 2,200.
+  /// In games 201 to 2,200, when `adaptive` has adapted.
   private func adaptiveScore(against name: String) throws -> Double {
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("adaptive", name, games: 2200, seed: 4), to: folder + "/a")
@@ -433,7 +431,7 @@ import TicTacToe
       let wins = position.winningSquares(for: position.turn)
       guard !wins.isEmpty, position.ternaryKey % 7 == 0 else { continue }
       var generator = SplitMix64(seed: 1)
-      // Any move that keeps the win is right: the search need not choose the quickest.
+      // The search need not choose the quickest win.
       let square = MonteCarloSearch().bestMove(in: position, simulations: 1000, using: &generator)
       #expect(Solver.shared.valuePreservingMoves(in: position).contains(square), "\(position.notation)")
     }

@@ -8,7 +8,6 @@ import TicTacToe
 @testable import Arena
 
 extension MeetingGraph {
-  /// Whether the graph has an edge between two players, that is, whether they may still meet.
   fileprivate func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 }
 
@@ -52,8 +51,7 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // The seed selects one of three kinds of results: the player with the lower number wins each game, the results are random, or all
-          // games are drawn.
+          // By the seed, the player with the lower number wins each game, the results are random, or all games are drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -84,7 +82,7 @@ extension MeetingGraph {
     let opening = schedule.next()
     let first = try #require(opening)
     #expect(first.pairings == [Pairing(a: 0, b: 1), Pairing(a: 2, b: 3), Pairing(a: 4, b: 5)] && schedule.byes == [6])
-    // Players 0, 2 and 4 win both of their games. Player 6 has a bye, which counts as much.
+    // Player 6 has a bye, which counts as much as two wins.
     schedule.finish(first, doubledPoints: [4, 4, 4])
     let following = schedule.next()
     let second = try #require(following)
@@ -97,8 +95,7 @@ extension MeetingGraph {
   }
 
   @Test func `the search finds a round whenever one exists, and of several the first in order`() {
-    /// Pairs the first player of `order` with the earliest other player of `order` for which all the rest can be paired, and so on; `nil`
-    /// if no complete round exists.
+    /// By plain recursion: pairs the first player with the earliest other player for which all the rest can be paired.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
       for other in order.dropFirst() where graph.contains(player, other) {
@@ -114,7 +111,7 @@ extension MeetingGraph {
       let count = 2 * (1 + generator.below(5))
       var graph = MeetingGraph(complete: count)
       let rounds = MeetingGraph.allRounds(count)
-      // Removes possible pairings at random, so that any graph of possible pairings can occur.
+      // Removes possible pairings at random, so that any graph can occur.
       let keep = 1 + generator.below(9)
       for a in 0..<count {
         for b in a + 1..<count where generator.below(10) >= keep {
@@ -144,8 +141,7 @@ extension MeetingGraph {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // Players 0 and 2 score 7 + 11½ and 10 + 8½ points in the two rounds: equal sums. As `Double`, the sums of their mean scores (points /
-    // 20) would differ.
+    // Players 0 and 2 score 7 + 11½ and 10 + 8½ points: equal sums. As `Double`, the sums of their mean scores (points / 20) would differ.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)
@@ -173,7 +169,6 @@ extension MeetingGraph {
           guardExecutable: Support.arena)
         report = try run.play()
         #expect(report.knockout.count == count - 1 && report.knockout.allSatisfy { $0.pairs >= 3 })
-        // The champion is first, then comes the loser of the final, then the losers of the round before, and so on.
         let final = try #require(report.knockout.last)
         let order = report.standings.map(\.player)
         #expect(order[0] == final.winner && order[1] == final.pairing.a + final.pairing.b - (final.winner ?? 0))

@@ -23,7 +23,7 @@ import Testing
     var statistics = PairingStatistics()
     statistics.asX = Tally(wins: Int(value("W")), draws: Int(value("D")), losses: Int(value("L")))
     let test = try SPRT("elo0=\(value("elo0")),elo1=\(value("elo1")),alpha=0.05,beta=0.05,model=trinomial")
-    // The golden value comes from the normal approximation, which differs little from the exact value for these 3,502 games.
+    // The golden value comes from the normal approximation, which is close to the exact value for these 3,502 games.
     #expect(abs(test.llr(statistics) - value("llr")) < 0.01)
     let bounds = golden["bounds"] as! [Double]
     #expect(abs(test.bounds.lower - bounds[0]) < 1e-12 && abs(test.bounds.upper - bounds[1]) < 1e-12)
@@ -45,8 +45,7 @@ import Testing
   }
 
   @Test func `LOS is the closed form of the normal approximation`() {
-    // Without draws the expected LOS (likelihood of superiority) is Φ(z), where z is the mean's excess over ½ divided by the mean's
-    // standard deviation.
+    // Without draws LOS, the likelihood of superiority, is Φ(z); z is the mean's excess over ½ in standard deviations of the mean.
     for (wins, losses) in [(60, 40), (55, 45), (10, 90), (51, 49)] {
       let n = Double(wins + losses)
       let p = Double(wins) / n
@@ -69,9 +68,8 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // A mean of ½ has the normalised Elo 0. Half of the pairs of `skewed` have the score ½, half have 1: the mean is ½ + 0.25, the variance
-    // of a pair 0.0625 and that of a game twice as much. A mean that exceeds ½ by one standard deviation of a game has the normalised Elo
-    // 800/ln 10.
+    // Half of the pairs of `skewed` score ½, half 1: the mean is ½ + 0.25, a pair's variance 0.0625 and a game's twice that. One standard
+    // deviation of a game above ½ is the normalised Elo 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -79,8 +77,7 @@ import Testing
   }
 
   @Test func `correlated pairs make the pentanomial interval narrower than the trinomial`() {
-    // Each pair consists of a win and a loss. So the results of the games vary, but all pairs have the same result, which narrows their
-    // interval.
+    // In each pair one game is won and one lost: the results of the games vary, those of the pairs do not.
     let pairs = Estimate(counts: [0, 0, 500, 0, 0])
     let games = Estimate(counts: [500, 0, 500])
     guard case (.exactly(let low), _) = pairs.interval, case (.exactly(let wide), _) = games.interval else {
@@ -127,7 +124,7 @@ import Testing
       let weights = counts.map { $0 > 0 ? Double($0) : 1e-3 }
       let total = weights.reduce(0, +)
       let scores = counts.indices.map { Double($0) / Double(counts.count - 1) }
-      /// The log likelihood of the most likely distribution with the given mean; bisection finds its Lagrange multiplier.
+      /// The log likelihood of the most likely distribution with the given mean; `low` and `high` enclose its Lagrange multiplier.
       func likeliest(_ mean: Double) -> Double {
         var (low, high) = (-1 / (1 - mean) + 1e-12, 1 / mean - 1e-12)
         func sum(_ t: Double) -> Double {
@@ -142,7 +139,6 @@ import Testing
       let expected = likeliest(Elo.score(of: 35)) - likeliest(Elo.score(of: -20))
       #expect(abs(test.llr(counts: counts) - expected) < 1e-6 * max(1, abs(expected)), "\(counts)")
     }
-    // Six pairs of games are too few for the sequential test's verdict.
     var few = PairingStatistics()
     few.pentanomial = [0, 0, 0, 5, 1]
     #expect(try SPRT("elo0=0,elo1=10").verdict(few) == .inconclusive)
@@ -157,8 +153,7 @@ import Testing
         let aim = elo / (800 / log(10)) * 2.0.squareRoot()
         var best = -Double.infinity
         for step in 1..<40_000 {
-          // `decided` is the chance of score 0 plus the chance of score 1. The difference of these chances is twice the mean's excess over
-          // ½.
+          // The chance of score 0 plus the chance of score 1. The difference of these chances is 2 · (mean − ½).
           let decided = Double(step) / 40_000
           let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
           let (low, high) = (decided / 2 - mean, decided / 2 + mean)
@@ -170,16 +165,16 @@ import Testing
       let expected = likeliest(40) - likeliest(-10)
       #expect(abs(test.llr(counts: counts) - expected) < 1e-3 * max(1, abs(expected)), "\(counts)")
     }
-    // A hundred pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
+    // 100 pairs with the result 1 : 1 favour neither of two hypotheses that are symmetric about Elo 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    // If the true Elo difference equals `elo0` or `elo1`, the test decides about 5 of 100 simulated matches wrongly.
+    // If the true Elo difference is `elo0` or `elo1`, the test decides about 5 of 100 simulated matches wrongly.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {
         let chances = try #require(SPRTSimulation.chances(level: level, elo: elo, of: sprt))
         #expect(abs(Estimate(counts: chances.map { Int($0 * 1e9) }).normalisedElo(gamesPerObservation: 2) - elo) < 1e-3)
         let result = SPRTSimulation(sprt, pairs: chances).run(100, seed: 1, limit: 100_000)
-        // At most 11 of 100: 5 % plus three standard deviations of 2.2 %.
+        // 5 % plus three standard deviations of 2.2 %.
         #expect(result.h0 + result.h1 == 100 && result[keyPath: wrong] <= 11, "\(elo) \(level): \(result)")
       }
     }
@@ -212,14 +207,12 @@ import Testing
   func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // A pair of games brings 1½ points with probability `share.plus`, ½ with `share.minus`, else 1. The Elo difference that follows is the
-    // upper hypothesis (`elo1`) of the first sequential test and the lower (`elo0`) of the second.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])
       let result = simulated.run(400, seed: 1, limit: 100_000)
       let wrong = test.elo1 == truth ? result.h0 : result.h1
-      // At most 8.3 % of 400: 5 % plus three standard deviations of 1.1 %.
+      // 5 % plus three standard deviations of 1.1 %.
       #expect(Double(wrong) / 400 < 0.083, "\(test): \(result)")
     }
   }
@@ -229,7 +222,7 @@ import Testing
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)
     #expect(abs(two[0].elo - two[1].elo - Elo.of(score: 700.5 / 1001)) < 1e-6 && abs(two[0].elo + two[1].elo) < 1e-9)
-    // An unbeaten player's rating is finite; the error of a player without games is infinite.
+    // An unbeaten player's rating is finite. The error of a player without games is infinite.
     one.statistics.asX = Tally(wins: 10, draws: 0, losses: 0)
     let never = Rating.joint([one], players: 3)
     #expect(never[0].elo.isFinite && never[0].elo - never[1].elo > 300 && !never[2].error.isFinite)
@@ -286,7 +279,7 @@ import Testing
       #expect("\(BigNatural(max(a, b)) - BigNatural(min(a, b)))" == "\(max(a, b) - min(a, b))")
       #expect("\(Fraction(BigNatural(a * b), BigNatural(b)))" == "\(a)")
     }
-    // Computes 30!, and reduces fractions whose two numbers have a large common factor.
+    // 30! fills several words, and its fractions have large common factors.
     let factorial = (1...30).reduce(BigNatural(1)) { $0 * BigNatural(UInt64($1)) }
     #expect("\(factorial)" == "265252859812191058636308480000000")
     #expect("\(Fraction(factorial, factorial * BigNatural(7)))" == "1/7")
@@ -306,7 +299,7 @@ import Testing
       let x = try #require(try PlayerSpec(names[0]).memoryless(in: .classic))
       let o = try #require(try PlayerSpec(names[1]).memoryless(in: .classic))
       let seating = ExactMatch.Seating(x: x, o: o)
-      // The reference data do not always reduce a fraction, so fractions are compared by value.
+      // The reference data do not always reduce a fraction.
       for (ours, key) in [
         (seating.xWin, "x_win"), (seating.draw, "draw"), (seating.oWin, "o_win"), (seating.meanPlies, "mean_plies"),
       ] {

@@ -28,7 +28,6 @@ import Testing
       let played = try Support.run(words)
       let lines = ["engine, illegal move, 1×: illegal move 'z9'\n", "engine, crash, 5×: exited with code 7\n"]
       for line in lines { #expect(played.out.contains(line), "\(played)") }
-      // Removes the second half of the games. After `resume` has played them again, the counts are the same as before.
       let file = try String(contentsOfFile: folder + "/games", encoding: .utf8).split(separator: "\n")
       try (file.prefix(4).joined(separator: "\n") + "\n").write(
         toFile: folder + "/games", atomically: true, encoding: .utf8)
@@ -45,7 +44,7 @@ import Testing
     }
     let engines = ["random", "levels:1"].map { "\(Support.arena) engine --player \($0)" }
     let table = try strength("--time", "5ms", "--games", "2", engines[0], engines[1])
-    // The test does not check the winner, because games may be lost on time on a slow machine.
+    // Games may be lost on time on a slow machine, so the winner is not checked.
     #expect(table.status == 0 && table.out.contains("\ngames 4: "), "\(table)")
     for name in ["random", "levels:1"] { #expect(table.out.contains("Alina – Alina \(name): won "), "\(table)") }
     let refused = try strength("--time", "5", engines[0])

@@ -4,21 +4,18 @@ import Testing
 
 @testable import Arena
 
-/// Paths and programs for the tests.
 enum Support {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
   static let misbehave = folder.appending(path: "Fixtures/misbehave.py").path
   static let bot = repository.appending(path: "examples/engine.py").path
-  /// Whether the tests run in their long versions.
   static let isSlow = ProcessInfo.processInfo.environment["ALINA_SLOW"] == "1"
 
-  /// The path of the built alina-arena: in the folder that `./test` sets, or the debug build.
+  /// In the folder that `./test` sets, or the debug build.
   static let arena: String = {
     let folder = ProcessInfo.processInfo.environment["ALINA_BIN"] ?? repository.appending(path: ".build/debug").path
     return folder + "/alina-arena"
   }()
 
-  /// Runs `body` with a new folder, which is removed afterwards.
   static func withFolder<T>(_ body: (String) throws -> T) rethrows -> T {
     let path = FileManager.default.temporaryDirectory.appending(path: "arena-\(UUID().uuidString)").path
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -32,7 +29,6 @@ enum Support {
     var err: String
   }
 
-  /// Runs a program to its end.
   static func run(_ arguments: [String], input: String = "", program: String = arena) throws -> Output {
     let result = try Child.run([program] + arguments, input: input)
     return Output(code: result.status, out: result.out, err: result.errors)
@@ -40,17 +36,17 @@ enum Support {
 
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
 
-  /// Copies the program with `cp`, so that this process never has the copy open for writing. A child that another test forks meanwhile
-  /// would inherit the open file, and the system would refuse to execute the copy ("text file busy").
+  /// `cp` copies the program, so that this process never has the copy open for writing. A child that another test forks would inherit the
+  /// open file, and the copy could not be executed ("text file busy").
   static func copyArena(into folder: String) throws -> String {
     #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
     return folder + "/alina-arena"
   }
 
-  /// The number of processes that have `mark` in their environment. All descendants of an engine inherit the mark.
+  /// All descendants of an engine inherit the mark in their environment.
   static func processes(marked mark: String) -> Int { pids(marked: mark).count }
 
-  /// The ids of the processes that have `mark` in their environment; if `name` is given, only of those whose program has this name.
+  /// The ids of the processes that have `mark` in their environment.
   static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     func read(_ pid: pid_t, _ what: String) -> Data {
@@ -62,14 +58,13 @@ enum Support {
     }
   }
 
-  /// A player that runs the misbehaving engine, with a mark in its environment.
   static func misbehaving(_ mode: String, mark: String = "") -> RunConfiguration.Entrant {
     var entrant = RunConfiguration.Entrant(.engine([misbehave] + mode.split(separator: " ").map(String.init)))
     entrant.engine.environment = [.init(name: "ALINA_TEST", value: mark)]
     return entrant
   }
 
-  /// The games in a file of games; `isFinished` says whether the file has its last line, the footer.
+  /// `isFinished`: the file has its last line, the footer.
   static func games(_ path: String) throws -> (games: [GameLine.Content], isFinished: Bool) {
     let reader = try GameFileReader(path)
     var games: [GameLine.Content] = []
@@ -77,7 +72,6 @@ enum Support {
     return (games, reader.footer != nil)
   }
 
-  /// Polls every 20 ms until a condition holds or the time is over. Returns whether the condition holds.
   static func eventually(within seconds: Double = 60, _ condition: () -> Bool) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while Date() < deadline {
@@ -87,7 +81,7 @@ enum Support {
     return condition()
   }
 
-  /// A match between the players that `a` and `b` specify, for example "levels:2".
+  /// The players are specified as on the command line, for example "levels:2".
   static func match(_ a: String, _ b: String, games: Int, seed: UInt64 = 1) throws -> RunConfiguration {
     try tournament([a, b], .match, games: games, seed: seed)
   }
@@ -101,7 +95,6 @@ enum Support {
     return configuration
   }
 
-  /// Plays the games of a configuration into a file; returns the file's bytes and the report.
   static func play(
     _ configuration: RunConfiguration, threads: Int = 2, to path: String
   ) throws -> (bytes: [UInt8], report: RunReport) {

@@ -3,7 +3,6 @@ import TicTacToe
 
 @testable import Arena
 
-/// Tests of our engine with variants other than Classic, line by line.
 @Suite("Our UCI engine") struct UCIServerTests {
   private static func server(_ player: String, _ variant: Variant, _ position: String) throws -> UCIServer {
     var server = try UCIServer(PlayerSpec(player), seed: 1)
@@ -16,8 +15,7 @@ import TicTacToe
     return server
   }
 
-  /// Sends the command `go`, runs the search and returns the lines that the search writes. With `isStopped`, the stop comes before the
-  /// search begins.
+  /// With `isStopped`, the stop comes before the search begins.
   private static func searched(_ server: inout UCIServer, _ go: String, isStopped: Bool = false) -> [String] {
     guard case .search(let search) = server.handle(go) else {
       Issue.record("'\(go)' does not search")
@@ -32,12 +30,12 @@ import TicTacToe
 
   @Test(arguments: ["go infinite", "go ponder", "go movetime 1000000000", "go wtime 1000000000 btime 1000000000", "go"])
   func `a search of Ultimate ends when stopped, with a legal move and its score`(go: String) throws {
-    // So many simulations take many minutes, so only the stop ends the search.
+    // Only the stop ends so long a search.
     var server = try UCIServerTests.server("mcts:100000000", .ultimate, "e5 d4")
     for _ in 0..<2 {
       let lines = UCIServerTests.searched(&server, go, isStopped: true)
       try #require(lines.count == 2, "\(lines)")
-      // The last move, d4, selects the bottom left board, so the best move is one of a1…c3.
+      // d4 selects the bottom left board, where the best move must be.
       #expect(lines[1].contains(#/^bestmove [abc][123]( ponder [a-i][1-9])?$/#), "\(lines)")
       #expect(lines[0].contains(#/^info depth 1 score cp -?[0-9]+ pv /#), "\(lines)")
       #expect(lines[1].hasPrefix("bestmove \(lines[0].suffix(2))"), "\(lines)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Arena
 
-/// Tests of options and behaviour that users know from other match runners, for example cutechess-cli.
+/// Users know these options and this behaviour from other match runners, for example cutechess-cli.
 @Suite("Options and behaviour known from other match runners", .serialized) struct UseTests {
   @Test func `engines are given with cutechess-cli's options, and the live line has score, ratio and time`() throws {
     try Support.withFolder { folder in
@@ -32,7 +32,7 @@ import Testing
   @Test func `a second interrupt ends the arena at once`() throws {
     let arena = try Child(
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
-    // Waits for the arena's first output: from then on the arena handles signals.
+    // From its first output on the arena handles signals.
     var message = arena.errors.availableData
     // While SIGSTOP stops the arena, SIGINT and SIGTERM wait. Both arrive when the arena continues.
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
@@ -98,7 +98,6 @@ import Testing
         atPath: repository.appending(path: "Assets").path, toPath: folder + "/share/alina")
       let found = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
       #expect(found.code == 0 && found.out.contains("scores/first.flac"), "\(found)")
-      // Runs each command that uses the weights of Ultimate's value function.
       let game = "\(folder)/game.pgn"
       try "[Variant \"Ultimate\"]\n\n1. e5 e4 *\n".write(toFile: game, atomically: true, encoding: .utf8)
       for arguments in [

@@ -170,7 +170,7 @@ import TicTacToe
       let configuration = try VariantRunEndToEndTests.match(
         "perfect", "levels:3", .infinite, games: 200, openings: folder + "/edge")
       let report = try Support.play(configuration, to: folder + "/games").report
-      // a2 is an edge cell. After this first move the perfect player wins all its 100 games as X.
+      // a2 is an edge cell. With this first move the perfect player always wins as X.
       #expect(report.match.asX.wins == 100, "\(report.match)")
     }
   }
@@ -202,7 +202,7 @@ import TicTacToe
     let ultimate = try Support.run(["perft", "5", "--rules", "ultimate"])
     #expect(ultimate.out == "1 81\n2 720\n3 6336\n4 55080\n5 473256\n", "\(ultimate)")
     let infinite = try Support.run(["perft", "5", "--rules", "infinite", "--json"])
-    // Infinite has the counts of Classic up to the fifth ply, because no side has a fourth mark yet.
+    // Up to the fifth ply no side has a fourth mark, so the counts are those of Classic.
     #expect(infinite.out == "{\"rules\":\"infinite\",\"nodes\":[9,72,504,3024,15120]}\n", "\(infinite)")
   }
 
@@ -216,7 +216,7 @@ import TicTacToe
   @Test func `Infinite is solved from its start, and its table has every board`() throws {
     let solved = try Support.run(["solve", "--rules", "infinite"])
     #expect(solved.out.contains("X to move: win in 13\n") && solved.out.contains("  a2  win in 13\n"), "\(solved)")
-    // "win in 13" (plies) occurs once for the position and once for each of the four edges: X wins only by a first move on an edge.
+    // X wins only by a first move on an edge: "win in 13" (plies) occurs for the position and for the four edges.
     #expect(solved.out.components(separatedBy: "win in 13").count == 1 + 1 + 4)
     let table = try Support.run(["solve", "--rules", "infinite", "--all"]).out.split(separator: "\n")
     let boards = try #require(solved.out.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
@@ -276,8 +276,7 @@ import TicTacToe
       for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
       where rules.hasPrefix("{\"game\"") {
         guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
-          // Counting boards changes the result only of a game that ends without three boards in a row and with more boards for one side.
-          // The lines of all other games are equal.
+          // Counting boards would only change a game that ends without three boards in a row and with more boards for one side.
           #expect(rules == boards)
           continue
         }

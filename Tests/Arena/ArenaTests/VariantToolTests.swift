@@ -48,7 +48,7 @@ import TicTacToe
       let path = folder + "/game.pgn"
       try "[Variant \"Infinite\"] 1. a2 b2 2. b1 a1 3. a3 c2 1-0".write(toFile: path, atomically: true, encoding: .utf8)
       let review = try Support.run(["review", path])
-      // A move's value is the value that `solve` gives for the position after the move, seen from the side that moved.
+      // `solve` gives the value of the position after the move, here seen from the side that moved.
       #expect(review.code == 0 && review.out.contains("\n1. X a2  win in 12\n"), "\(review)")
       let lines = review.out.split(separator: "\n")
       try #require(lines.count == 1 + 6 + 2 && lines[0] == "X – O, 1-0", "\(review)")
@@ -109,13 +109,12 @@ import TicTacToe
         let after = game.game.outcome == .draw ? 0.5 : 1
         #expect(moves.last?["after"]?.number == after && moves.last?["proven"] == .bool(true))
       }
-      // In total the moves of the random player lose more value than those of the level that it plays against.
+      // The random player's moves lose more value than the level's.
       #expect(losses[1] > losses[0], "\(losses)")
     }
   }
 
-  /// A position from the last 24 plies of a game of level 5 against itself, with its value; `nil` if a search of 300,000
-  /// nodes does not prove the value.
+  /// A position from the last 24 plies of a game of level 5 against itself. `nil` if a search of 300,000 nodes does not prove its value.
   private static func provedPosition(
     _ index: Int, _ known: UltimateValue
   ) -> (state: Ultimate.State, value: Value, solver: UltimateSolver)? {
@@ -138,7 +137,7 @@ import TicTacToe
   @Test func `the window's top level and a review agree with the proof in 97 of 100 late positions`() throws {
     let known = try UltimateValueFile.load()
     let goal = amount("ALINA_PROVED_POSITIONS", quick: 20, all: 1000)
-    // The number of simulations of the top level in the window and on the page (docs/arena.md). The arena's `levels:6` searches 500.
+    // The top level of the window and the page (docs/arena.md) searches so many simulations; the arena's `levels:6` searches 500.
     let simulations = 200_000
     var review = UltimateReview(Game(from: VariantState(startOf: .ultimate)), value: known, simulations: 10_000)
     var (index, proved, held, agreed) = (0, 0, 0, 0)
@@ -157,7 +156,7 @@ import TicTacToe
       if (score > 0.75 ? 1 : score < 0.25 ? -1 : 0) == value.rawValue { agreed += 1 }
     }
     print("the top level held the value in \(held) of \(proved), reviews saw it in \(agreed); \(index) positions drawn")
-    // The limit is 3 misses in 100 positions. The top level may have two more and the review one more, because the sample may be small.
+    // Three misses in 100 are allowed. The sample may be small, so the top level may have two more and the review one more.
     #expect(100 * held >= 97 * proved - 200, "\(held) of \(proved)")
     #expect(100 * agreed >= 97 * proved - 100, "\(agreed) of \(proved)")
   }
@@ -173,8 +172,7 @@ import TicTacToe
     configuration.variant = .infinite
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    // Allows four standard errors of the mean of 4,000 games. The exact score leaves out games that end by repetition, but these are only
-    // two in a thousand.
+    // Allows four standard errors of the mean of 4,000 games. The exact score leaves out games that end by repetition, two in a thousand.
     #expect(abs(played.score - score) < 4 * 0.5 / 4_000.0.squareRoot(), "\(played.score), \(score)")
     let misere = try Support.run(["exact", "--rules", "misere", "--x", "random", "--o", "random"]).out
     #expect(misere.contains("  X wins 121/420 = ") && misere.contains("  O wins 737/1260 = "), "\(misere)")
@@ -218,7 +216,7 @@ import TicTacToe
       for plies in 2...4 {
         var game = Game(from: VariantState(startOf: variant))
         for _ in 0..<plies { try game.play(game.state.moves.randomCell(using: &generator)) }
-        // The last of the three games starts from the position after its four moves instead of the usual start.
+        // The last of the three games starts from the position after its four moves.
         games.append(plies == 4 ? Game(from: try VariantState(variant, notation: game.state.notation)) : game)
       }
       let book = folder + "/book.pgn"
@@ -234,7 +232,6 @@ import TicTacToe
         #expect(game.game.startState == opening.startState && game.game.cells.starts(with: opening.cells))
       }
       #expect(try Support.run(["resume", path]).code == 0)
-      // A book of openings is refused if one of its games is of another variant or is already over.
       for (option, content, message) in [
         ("classic", text, "games of \(variant) are not read here; allowed: classic"),
         (variant.rawValue, "[Event \"a\"] 1. b2 *", "games of classic are not read here; allowed: \(variant)"),
@@ -281,7 +278,6 @@ import TicTacToe
       #expect(names.sorted() == ["dramatic", "first", "longest", "shortest"])
       let files = try FileManager.default.contentsOfDirectory(atPath: scores).sorted()
       #expect(files.count { $0.hasSuffix(".pgn") } == chosen.count && files.count == 6 * chosen.count, "\(files)")
-      // A resume with one thread chooses the same games as the first run.
       let again = try Support.run(["resume", path, "--render", scores, "--json", "--threads", "1"])
       #expect(try JSON(String(again.out.dropLast()))["scores"]?.array == chosen)
     }
@@ -293,8 +289,8 @@ import TicTacToe
       return Drama.ultimatePoints(
         of: GameMoves(start: try VariantState(.ultimate, notation: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2"), cells: cells))
     }
-    // The points of both sides are added. X's d4 wins no board and leaves O no free choice. X's f6 wins board b2: 3 points. O's answer h8
-    // sends X to b2, which is closed now, so X may choose any board: 1 more point.
+    // The points of both sides are added: X's d4 wins no board and leaves O no free choice. X's f6 wins board b2: 3 points. O's h8 sends X
+    // to b2, which is closed, so X may choose any board: 1 more point.
     #expect(try points(["d4"]) == 0)
     #expect(try points(["f6"]) == 3)
     #expect(try points(["f6", "h8"]) == 4)
@@ -375,7 +371,6 @@ import TicTacToe
       let refused = try Support.run(["resume", path, "--rules", "ultimate"])
       #expect(refused.code == 2 && refused.err.contains("rules is infinite in the file, now ultimate"), "\(refused)")
       #expect(refused.err.split(separator: "\n").count == 1 && refused.out.isEmpty)
-      // Replaces the first move of a game by e5, which is a cell of Ultimate only.
       let text = String(decoding: whole, as: UTF8.self)
       let changed = text.replacing(/"moves":"../, with: "\"moves\":\"e5", maxReplacements: 1)
       try changed.write(toFile: path, atomically: true, encoding: .utf8)
@@ -420,7 +415,6 @@ import TicTacToe
       let header = try #require(String(decoding: whole, as: UTF8.self).split(separator: "\n").first)
       #expect(header.contains("{\"spec\":\"levels:5\",\"values\":\"\(hash)\"},{\"spec\":\"levels:1\"}"), "\(header)")
       try Data(whole[..<(whole.count / 2)]).write(to: URL(filePath: path))
-      // A copy of the program, with other weights in the file beside the copy.
       let other = try Support.copyArena(into: folder + "/bin")
       var changed = try Data(contentsOf: values)
       changed[changed.count - 1] ^= 1

@@ -11,7 +11,7 @@ moves, turns = [], 0
 
 
 def note(text, name=None):
-    """Appends to a file that several engines share, by one write, so that their texts do not mix."""
+    """Appends by one write, because several engines share the file."""
     descriptor = os.open(name or sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(descriptor, text.encode())
     os.close(descriptor)
@@ -27,11 +27,10 @@ if mode == "dies-at-start":
 if mode == "silent":
     time.sleep(1000)
 if mode == "grandchildren":
-    # Starts children that survive the engine unless its whole session is killed.
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
 if mode == "escape":
-    # Starts a process in a new session and process group, whose parent ends at once.
+    # The process is in a new session and process group, and its parent ends at once.
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -42,7 +41,7 @@ if mode == "escape":
         os._exit(0)
     os.wait()
 if mode == "comet":
-    # Forks and ends again and again, so that its process id changes before it can be killed; stops after ten seconds.
+    # The process id changes before it can be killed. The forks stop after ten seconds.
     if os.fork() == 0:
         os.setsid()
         os.closerange(0, 3)
@@ -86,14 +85,13 @@ while True:
         if mode == "processors":
             note(f"{len(os.sched_getaffinity(0))}\n")
         if mode == "together":
-            # Waits before its first move until another instance of this engine thinks, too.
             if turns == 1:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
             # In the n-th game, answers only once the file has n bytes. The other engine, in mode `afterthought`, writes a byte in each game
-            # after it has sent a second move without being asked.
+            # after a second move that was not asked for.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
@@ -142,8 +140,7 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         if mode == "deaf" and turns == 1:
-            # Closes its input before it answers: the arena may send the next line as soon as it has the answer, and must find the input
-            # closed.
+            # The arena may send the next line as soon as it has the answer, and must find the input closed.
             os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:
