@@ -30,7 +30,7 @@ class Fault(Exception):
 
 def script(main):
     """Runs a script's `main` with the words of the command line; prints the first failure in one line and exits 1."""
-    # A test starts the script with some signals blocked. Unblocks them, because the script's children would inherit the blocks.
+    # A test starts the script with signals blocked, which the script's children would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
         main(*sys.argv[1:])
@@ -39,7 +39,6 @@ def script(main):
 
 
 def wait(what, check, seconds=PATIENCE):
-    """Polls a function until its result is true, and returns the result."""
     end = time.monotonic() + seconds
     while not (found := check()):
         if time.monotonic() > end:
@@ -49,8 +48,6 @@ def wait(what, check, seconds=PATIENCE):
 
 
 class Browser:
-    """One window with one page."""
-
     def __init__(self, name, before=None, text=100):
         """`before` is a script that runs before each page's own scripts; `text` is the text size in per cent of 16 pixels."""
         self.name, self.asked, self.complaints, self.last = name, [], [], 0
@@ -64,7 +61,7 @@ class Browser:
                                ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100),
                                # The panel of downloads would take the focus from the page, which would then get no focus events.
                                ("browser.download.alwaysOpenPanel", False),
-                               # Allows pages to read the clipboard without a confirmation by the user.
+                               # Pages may read the clipboard without a confirmation by the user.
                                ("dom.events.testing.asyncClipboard", True)):
                 settings.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
         common = ["--remote-debugging-port=0", "--headless"]
@@ -91,20 +88,19 @@ class Browser:
         self._enter()
 
     def _enter(self):
-        """Opens the tab."""
         if self.name == "chromium":
             self.session = None
             self.target = self.call("Target.createTarget", url="about:blank")["targetId"]
             self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network"):
                 self.call(domain + ".enable")
-            # Makes the page believe that it has the focus, also if several windows are open.
+            # The page has the focus even if several windows are open.
             self.call("Emulation.setFocusEmulationEnabled", enabled=True)
             self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
             if self.before:
                 self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
         else:
-            # Opens a window, because a new tab would hide the tab before it.
+            # A new tab would hide the tab before it.
             self.context = self.call("browsingContext.create", type="window")["context"]
             self.call("browsingContext.activate", context=self.context)
 
@@ -126,7 +122,6 @@ class Browser:
             self.call("Browser.grantPermissions", origin="/".join(url.split("/")[:3]), permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
 
     def key(self, name, *held):
-        """Presses a key while modifier keys are held."""
         if self.name == "chromium":
             number = KEYS[name][1] if name in KEYS else ord(name.upper())
             key = {"key": name, "windowsVirtualKeyCode": number, "modifiers": sum(MODIFIERS[word] for word in held)}
@@ -172,7 +167,6 @@ class Browser:
             self.complaints.append(params.get("text", ""))
 
     def open(self, url):
-        """Opens an address, and waits until its page is loaded."""
         if self.name == "chromium":
             self.run("globalThis.isOld = true")
             self.call("Page.navigate", url=url)
@@ -195,11 +189,9 @@ class Browser:
         return json.loads(answer["result"]["value"])
 
     def until(self, expression, seconds=PATIENCE):
-        """Polls an expression until it is true."""
         return wait(lambda: f"{expression} in {self.name}; {self.state()}", lambda: self.run(expression), seconds)
 
     def state(self):
-        """The page's address, message and last spoken lines, and its last errors, for the report of a failure."""
         seen = "[location.hash, document.readyState, document.getElementById('message')?.innerText, ...(globalThis.heard ?? []).slice(-4)]"
         with contextlib.suppress(Fault):
             return f"{self.run(seen)} {self.complaints[-3:]}"
@@ -226,7 +218,6 @@ class Browser:
             self.call("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 
     def picture(self, path):
-        """Writes a screenshot as PNG."""
         if self.name == "chromium":
             data = self.call("Page.captureScreenshot")["data"]
         else:
@@ -235,7 +226,6 @@ class Browser:
             file.write(base64.b64decode(data))
 
     def close(self):
-        """Ends the browser and removes its profile."""
         self.socket.close()
         self.process.kill()
         self.process.wait(PATIENCE)

@@ -27,7 +27,6 @@ def music(player, server, program):
     player.press("Back")
     alone(player)
     keep(player, f"{os.path.dirname(program)}/alina-score", path)
-    # Turns a dial by keys. The address and the settings must then have the new value.
     player.open(server.url)
     for name in ("Menu", "Settings", "Your own music"):
         player.press(name)

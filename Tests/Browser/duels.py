@@ -43,7 +43,6 @@ class Window:
         wait("a window", lambda: os.path.exists(self.controls))
 
     def again(self):
-        """Ends the window's program and starts it again."""
         self.process.terminate()
         self.process.wait()
         os.remove(self.controls)
@@ -76,8 +75,6 @@ class Window:
 
 
 class Bot:
-    """`alina-arena bot`, which plays by itself."""
-
     def __init__(self, program, server, games):
         self.process = subprocess.Popen([program, "bot", "--connect", server.listen, "--games", str(games), "--clock", "none",
                                          "--player", "trap"], stdout=subprocess.PIPE, text=True)
@@ -93,16 +90,14 @@ def is_over(cells):
 
 
 def game(people, chance, server=None):
-    """Plays one game with random moves. If `server` is given, kills it before one of the moves and restarts it after both players have
-    pressed this move's cell."""
+    """Plays a game with random moves. Kills `server` before one move, and restarts it after both players have pressed the move's cell."""
     away = chance.randrange(1, 5)
     while not is_over(cells := people[0].cells()):
         cell = chance.choice([name for name, mark in cells.items() if mark == "empty"])
         is_away = server and away == sum(mark != "empty" for mark in cells.values())
         if is_away:
             server.kill()
-        # Both players press the cell. For the player who is not to move the press chooses a next move, which the page drops when the
-        # opponent marks that cell.
+        # For the player who is not to move the press chooses a next move, which the page drops when the opponent marks that cell.
         for person in people:
             person.press(cell)
         if is_away:
@@ -136,7 +131,6 @@ def compare(server, people, count):
 
 
 def duel(name, program, other, games):
-    """Plays games of a page against a `window`, a `page` or a `bot`."""
     server, chance = Server(program), random.Random(games)
     bin, people, bot = os.path.dirname(program), [], None
     try:

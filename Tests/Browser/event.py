@@ -28,12 +28,10 @@ def labels(player):
 
 
 def places(player):
-    """The labels of the rows of the tournament's table on the page."""
     return [label for label in labels(player) if label.startswith("Place ")]
 
 
 def path(player):
-    """The path of the page's address, after `t/`."""
     return player.page.until("location.href.includes('t/') && location.href.split('t/')[1]")
 
 
@@ -99,8 +97,7 @@ class Tournament:
 def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
-    # Waits up to 600 s: the page receives some hundred games a second, and the bots play thousands of games. Then waits one second and
-    # takes the newest file, because an earlier file of the same kind may exist.
+    # The page receives some hundred games a second, of thousands in all. An earlier file of this kind may exist, so the newest is taken.
     found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)], 600)
     time.sleep(1)
     with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:
@@ -135,8 +132,7 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
         expect(desktop.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith('End tournament'))"), "the organiser may end it")
         for _ in range(2):
             desktop.press("End tournament")
-        # The phone plays its running game to the end: the tournament is over only when all games of the tournament are
-        # over.
+        # The tournament is over only when all its games are over.
         event.play(phone, time.monotonic() + 240, "heard.some(line => line.includes('The tournament is over'))")
         for player in (desktop, projector):
             player.hears("The tournament is over")

@@ -45,7 +45,6 @@ class Server:
         self.address = ""
 
     def build(self, build, without=()):
-        """Builds the page with the number `build`, and removes the files named in `without`."""
         modules = f"{self.folder}/modules"
         os.makedirs(modules, exist_ok=True)
         for name, text in (("alina.js", PROGRAM % build), ("alina.wasm", "")):
@@ -117,8 +116,7 @@ def controls(page):
     expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
-    # The page's elements have the order of the newest list: first 300 rows, then their halves exchanged with every second row of the first
-    # half left out, then all rows reversed.
+    # The page's elements must have the order of the newest list.
     rows = [{"id": 1000 + n, "role": "paragraph", "name": f"row {n}", "state": "", "box": [0, n, 80, 1]} for n in range(300)]
     for order in (rows, rows[150:] + rows[:150:2] + MORE, rows[::-1]):
         update(order)
@@ -164,12 +162,12 @@ def main(name, program):
         controls(page)
         page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
         socket(page, server)
-        # The page also loads while the server does not run, at its own address and by a link.
+        # The page also loads while the server does not run.
         page.open(server.url)
         page.until("globalThis.page?.build === '1'")
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
-        # Once the server has a newer build, the page loads all its files from this build, none of the earlier build from the cache.
+        # All files must come from the newer build, none from the cache of the earlier build.
         server.address = "https://alina.example/play/"
         server.build("2")
         server.start()

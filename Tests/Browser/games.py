@@ -12,12 +12,11 @@ from live import SECOND, again, hash_begins
 from play import CELL, CONTROL, expect, open_room, visit, watch
 
 
-# An expression of JavaScript: whether the cell whose label begins with %s is marked.
+# JavaScript: whether the cell whose label begins with %s is marked.
 MARKED = f"(label => label && !label.includes('empty'))({CELL}.map(cell => cell.ariaLabel).find(label => label.startsWith(%s)))"
 
 
 def open_cells(player, game):
-    """The labels of the playable cells."""
     said = ", empty; " if game == "Ultimate" else ", empty"
     labels = player.page.run(f"{CELL}.map(cell => cell.ariaLabel)")
     return [label.split(", empty")[0] for label in labels if said in label]
@@ -44,7 +43,6 @@ def is_over(player):
 
 
 def whole(game, ann, ben, enter, moves):
-    """Plays a match to its end; returns the number of plies."""
     for name in ("Menu", "Play online", "Connect", f"Game: {game}", "Time control: unlimited"):
         ann.press(name)
     room = open_room(ann)
@@ -65,7 +63,7 @@ def whole(game, ann, ben, enter, moves):
             player.page.until(MARKED % repr(cell + ","))
         plies += 1
         if plies in (4, 5):
-            # The reloaded page shows the match a moment after it is back.
+            # The reloaded page shows the match only a moment after it has loaded.
             again((x, o)[plies % 2])
             (x, o)[plies % 2].page.until(MARKED % repr(cell + ","))
         if plies == 4:
@@ -88,7 +86,6 @@ def main(name, program):
             x, plies = whole(game, ann, ben, enter, moves)
             kept = x.games()[-1]
             expect(f'[Variant "{game.replace("è", "e")}"]' in kept, f"the kept game is {kept[:200]}")
-            # Another person opens the finished game by its link.
             hash_before = x.page.run("location.hash")
             x.press(x.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
             hash_begins(x, "#/g/")

@@ -19,8 +19,8 @@ NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   // The timeout runs after the page's own listeners.
   addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
 });"""
-# Records the audio contexts in `devices`. Adds an audio session, which otherwise only Safari has. `call(true)` imitates a telephone call:
-# `resume()` is refused until `call(false)`.
+# Records the audio contexts in `devices`, and adds an audio session, which otherwise only Safari has. `call(true)` imitates a telephone
+# call: `resume()` is refused until `call(false)`.
 NOTE_SOUND = """(() => {
   Object.defineProperty(Navigator.prototype, 'audioSession', { value: { type: 'auto' } });
   const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state').get, resume = AudioContext.prototype.resume;
@@ -40,8 +40,7 @@ NOTE_SOUND = """(() => {
     }
   };
 })();"""
-# Replaces the program's function `turn`: while `trapNext` or `sessionStorage.trapAtStart` is set, a call traps by WebAssembly's
-# `unreachable`, as Swift's traps do.
+# While `trapNext` or `sessionStorage.trapAtStart` is set, the program's function `turn` traps by `unreachable`, as Swift's traps do.
 TRAP = """(() => {
   const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
   const trap = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f, stream = WebAssembly.instantiateStreaming;
@@ -55,7 +54,7 @@ TRAP = """(() => {
 # Removes Web Locks on request, as on a page without a secure origin.
 LOCKLESS = """if (location.protocol.startsWith('http') && localStorage.getItem('no-locks')) Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
 """
-# An expression of JavaScript: the files that other tabs have locked, asked for over the channel that replaces Web Locks.
+# JavaScript: the files that other tabs have locked, asked for over the channel that replaces Web Locks.
 ASKED = """new Promise(done => {
     const channel = new BroadcastChannel('alina-files'), names = [];
     channel.onmessage = ({ data }) => data !== 'ask' && names.push(...data);
@@ -82,7 +81,7 @@ def keyboard(player):
         page.key(key)
         said = page.until("keys.at(-1)")
         expect(said == f"{key} true", f"the page is told {said} of {key}")
-    # The page leaves these keys to the browser. The events are synthetic: real keys would make the browser go back, open a menu or print.
+    # The page leaves these keys to the browser. Real keys would make the browser go back, open a menu or print.
     for left in ("{ key: 'F6' }", "{ key: 'F10', shiftKey: true }", "{ key: 'ContextMenu' }", "{ key: 'ArrowLeft', altKey: true }",
                  "{ key: 'Home', altKey: true }", "{ key: 'p', ctrlKey: true }", "{ key: 'c', ctrlKey: true, shiftKey: true }"):
         expect(page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...{left}, bubbles: true, cancelable: true }}))"),
@@ -90,7 +89,6 @@ def keyboard(player):
     for is_zoom in (True, False):
         expect(page.run("document.getElementById('screen').dispatchEvent(new WheelEvent('wheel', "
                         f"{{ deltaY: 1, ctrlKey: {str(is_zoom).lower()}, cancelable: true }}))") == is_zoom, "the wheel zooms, or the page scrolls")
-    # Tab moves between the elements, and Enter presses the focused one.
     page.until(f"{CELL}.length === 9")
     seen = set()
     for _ in range(40):
@@ -117,7 +115,7 @@ def text(player):
     for word in ("ABC234", "ABC234"):
         page.key("v", "Control")
         page.until(f"{TEXTS}.some(([, text]) => text === {word!r})")
-        # Selects everything, so that the next paste replaces it.
+        # The next paste replaces the selection.
         page.key("a", "Control")
     page.key("7")
     page.until(f"{TEXTS}.some(([, text]) => text === '7')")
@@ -150,15 +148,14 @@ def full_screen(player, server):
     setting = "localStorage.getItem('alina/config/settings')?.match(/full-screen = (.*)/)?.[1]"
     page.key("F11")
     page.until(f"document.fullscreenElement && {setting} === 'yes'")
-    # Leaves full screen as the browser does on Esc.
+    # As the browser does on Esc.
     page.run("document.exitFullscreen()")
     page.until(f"!document.fullscreenElement && {setting} === 'no'")
     page.key("F11")
     page.until("Boolean(document.fullscreenElement)")
     page.run("document.exitFullscreen()")
     page.until(f"{setting} === 'no'")
-    # With the setting `full-screen` on, a page starts without full screen all the same, because browsers allow full screen only after a
-    # press.
+    # Browsers allow full screen only after a press, so the page starts without it in spite of the setting.
     page.run("localStorage.setItem('alina/config/settings', 'full-screen = yes\\n')")
     player.open(server.url)
     page.key("F11")
@@ -182,7 +179,7 @@ def tabs(player, server, has_locks):
     other = player.tab(server.url)
     for each in (player, other):
         each.page.until(f"{CELL}.length === 9")
-    # Stops the clock, so that both games start in the same second.
+    # Both games must start in the same second.
     for each in (player, other):
         each.page.run("(Date = class extends Date { constructor(...words) { super(...(words.length ? words : [1e12])); } static now() { return 1e12; } }, 0)")
     player.press("b2")
@@ -218,7 +215,7 @@ def phone_call(player, server):
     page.until("states()[0] === 'suspended'")
     page.key("m")
     page.until("states()[0] === 'running'")
-    # During a telephone call the sound stops. It returns when the call ends, without a touch.
+    # The sound stops during a telephone call and returns without a touch.
     page.run("call(true)")
     page.key("ArrowLeft")
     page.key("ArrowLeft")
@@ -227,7 +224,7 @@ def phone_call(player, server):
     # If the browser closes the sound device, the page opens a new one.
     page.run("devices[0].close()")
     page.until("states()[1] === 'running' && globalThis.level?.() > 0.001")
-    # If a telephone call comes before the first touch, the sound starts with the first touch after the call.
+    # After a telephone call before the first touch, the sound starts with the next touch.
     player.open(server.url)
     page.run("call(true)")
     player.press("Menu")
@@ -263,8 +260,7 @@ def full_store(player, server):
     for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
-    # The page keeps some space of the storage in reserve for the login (`alina-reserve`). Fills this space, too: the player is then told
-    # that the login could not be saved.
+    # The page keeps a reserve of storage for the login (`alina-reserve`). If this is full, too, the player is told.
     page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
@@ -301,7 +297,6 @@ def flight(player, server):
     solved = "/^streak = (?!5$)/m.test(localStorage.getItem('alina/config/settings'))"
     empty = f"{CELL}.filter(cell => cell.ariaLabel.endsWith('empty')).length"
     page.until(f"{empty} > 0 && {empty} < 9")
-    # Solves the day's puzzle, a board of Classic, with the best moves.
     while not page.run(solved):
         count = page.run(empty)
         player.press(best_move(player.cells()))
@@ -333,8 +328,7 @@ def trap(player, server):
     page.run(f"(globalThis.isOld = true, setTimeout(() => {button}.click()), 0)")
     page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CELL}.length === 9")
     player.until_cell("b2", "X")
-    # A trap of WebAssembly (a crash of the program) at the start also shows the message with the button. The game that was being resumed
-    # stays in the list, and the next start begins a new game.
+    # After a trap at the start, the game that was being resumed stays in the list, and the next start begins a new game.
     page.run("sessionStorage.trapAtStart = 1")
     page.open(server.url)
     page.until(f"{button}?.textContent === 'Reload'")

@@ -61,7 +61,7 @@ def main(browser, other, program):
         wait(lambda: f"{marks} in {desk.cells()}", lambda: {cell: desk.cells().get(cell) for cell in marks} == marks)
         expect(desk.letter() == link, f"the window has kept {desk.letter()} instead of {link}")
         for player in (vera, ida):
-            # Leaves out the error that the browser logs if a reload interrupts the load of a module.
+            # The browser logs this error if a reload interrupts the load of a module.
             complaints = [line for line in player.page.complaints if "ServiceWorker intercepted" not in line]
             expect(not complaints, f"{complaints}")
     finally:

@@ -34,7 +34,6 @@ def begin(player):
 
 
 def send(player, cell, mark):
-    """Marks a cell and copies the letter's link."""
     player.press(cell)
     player.until_cell(cell, mark)
     player.press("Send")
@@ -64,7 +63,6 @@ def follow(player, link):
 
 
 def receive(player, link, marks):
-    """Opens a link and reloads the page; waits for the marks of the board."""
     follow(player, link)
     for _ in range(2):
         for cell, mark in marks.items():
@@ -91,7 +89,6 @@ def main(browser, program, folder=None):
         vera.press("Play by link")
         vera.sees("Player · Classic")
         picture(vera, "list")
-        # Opens the same letter on the static host.
         receive(ida, f"{elsewhere}#/l/{link.split('/l/')[1]}", {"b2": "X"})
         picture(ida, "opened")
         answer = send(ida, "a1", "O")
@@ -100,7 +97,7 @@ def main(browser, program, folder=None):
         receive(vera, f"{server.url}#/l/{answer.split('/l/')[1]}", {"b2": "X", "a1": "O"})
         picture(vera, "answered")
         expect("Your move" in vera.page.run("document.title") or vera.page.run("document.title") == "Alina", "the title")
-        # Vera opens the first letter again, which is out of date now.
+        # The first letter is out of date now.
         follow(vera, link)
         vera.hears("This letter is out of date")
         vera.until_cell("a1", "O")
@@ -111,7 +108,7 @@ def main(browser, program, folder=None):
         vera.hears("damaged")
         expect(vera.page.run(f"{LETTERS}.map(key => localStorage.getItem(key))") == kept, "a damaged letter changed what is kept")
         for player in (vera, ida):
-            # Leaves out the error that the browser logs if a reload interrupts the load of a module.
+            # The browser logs this error if a reload interrupts the load of a module.
             complaints = [line for line in player.page.complaints if "ServiceWorker intercepted" not in line]
             expect(not complaints, json.dumps(complaints))
     finally:

@@ -13,7 +13,7 @@ import subprocess
 from browsers import Fault, script, wait
 from play import CELL, CONTROL, enter_lobby, expect, open_room, visit, watch
 
-# Runs before the page's scripts: simulates a hidden page on request, with no frames, and timers once a minute.
+# Simulates a hidden page on request, with no frames, and timers once a minute.
 HIDE = """(() => {
   let isHidden = false;
   const [request, after, kept] = [globalThis.requestAnimationFrame, globalThis.setTimeout, []];
@@ -41,12 +41,11 @@ NOTICES = """(() => {
   });
 })()"""
 
-# An expression of JavaScript: whether the player was told to wait for the first move.
+# JavaScript: whether the player was told to wait for the first move.
 SECOND = "heard.some(line => line.includes('Waiting for guest'))"
 
 
 def again(player):
-    """Reloads the page at its address."""
     page = player.page
     page.run("(globalThis.isOld = true, setTimeout(() => location.reload()), 0)")
 
@@ -90,7 +89,7 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
-    # A page that is reloaded while the server does not run says that it returns to the match. It shows the match once the server runs.
+    # A page that is reloaded while the server does not run shows the match once the server runs.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)
@@ -176,7 +175,7 @@ def main(name, program):
         ben = enter("r/" + room.split("/")[-1])
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
-        # Finds out which player has X: the server chooses the sides at random.
+        # The server chooses the sides at random.
         wait("somebody to be told to wait", lambda: any(player.page.run(SECOND) for player in (ann, ben)))
         x, o = (ben, ann) if ann.page.run(SECOND) else (ann, ben)
         everybody = loads_again(x, o, server, enter)

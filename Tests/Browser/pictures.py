@@ -23,14 +23,14 @@ SIZE = (1280, 720)
 SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# `REACH`: the longest shift that is searched for, in pixels. `TILE`: the side of a tile, in pixels. `LEAST`: tiles with less ink than this
-# are not compared; ink is the sum of the squared differences from the tile's median grey level.
+# `REACH` (the longest shift that is searched for) and `TILE` (the side of a tile) are in pixels. Tiles with less ink than `LEAST` are not
+# compared; ink is the sum of the squared differences from the tile's median grey level.
 REACH = 5
 TILE = 12
 LEAST = 5000
 # The labels and keys that lead from the board to each page.
 PAGES = (
-    # The first entry turns off the staff in the settings, because the staff moves with the music. A review's staff does not move.
+    # The first entry turns off the staff in the settings, because the staff moves with the music.
     ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Back", "Escape"),
     ("contents", "Menu"),
     ("new-game", "Menu", "New game"),
@@ -44,7 +44,7 @@ PAGES = (
 )
 STILL = "new Promise(done => { const last = drawn; setTimeout(() => done(drawn === last), 400); })"
 KEYS = {"PageDown": "pagedown", "ArrowDown": "down", "ArrowRight": "right", "Escape": "escape"}
-# Runs before the page's scripts: records the box of each drawing, and the words of each text.
+# Records the box of each drawing, and the words of each text.
 NOTE = """(() => {
   Math.random = () => %d / 2 ** 32;
   // Pretends that the sound runs: Firefox has no sound device here, and the page would show a notice.
@@ -91,8 +91,7 @@ def grey(path):
 
 
 def distances(ours, theirs, box):
-    """For each shift of up to `REACH` pixels: the sum of the squared grey differences between a box of `ours` (the page's picture) and the
-    shifted box of `theirs` (the window's)."""
+    """For each shift of up to `REACH` pixels: the sum of the squared grey differences of a box in both pictures."""
     left, top, right, bottom = box
     part = ours[top:bottom, left:right]
     reach = range(-REACH, REACH + 1)
@@ -110,8 +109,8 @@ def tiles(what, box):
 
 
 def compare(drawn, ours, theirs):
-    """Yields the page's drawings that the window's picture lacks, shifts or changes, and the place outside all drawings with the greatest
-    difference, if this exceeds 8 grey levels."""
+    """Yields the page's drawings that the window lacks, shifts or changes, and the place outside all drawings that differs most, if by more
+    than 8 grey levels."""
     rest = numpy.ones(ours.shape, bool)
     for what, *box in drawn:
         rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False
@@ -144,7 +143,6 @@ def show(player, server, scene, way, folder):
         else:
             player.press(word)
             page.until(STILL)
-    # Moves the pointer away, and redraws everything.
     page.run("void document.getElementById('screen').dispatchEvent(new PointerEvent('pointerleave', { isPrimary: true }))")
     page.until(STILL)
     page.run("(drawing.splice(0), document.dispatchEvent(new Event('visibilitychange')), null)")
@@ -184,7 +182,7 @@ def main(name, program):
             ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))
             wrong = [" ".join(words) for words in compare(drawn, ours, theirs)]
             expect(not wrong, f"{scene}: {'; '.join(wrong[:5])}, {len(wrong)} in all")
-            # Shifts the window's picture along each axis by one pixel more than is allowed, which the comparison must notice.
+            # The comparison must notice a shift by one pixel more than is allowed.
             for axis in (0, 1):
                 for aside, areShapes in ((3, False), (2, True)):
                     seen = [what for what, _ in compare(drawn, ours, numpy.roll(theirs, aside, axis)) if (what in SHAPES) == areShapes]

@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
 CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
 CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
-# Runs before the page's scripts: records copied texts, spoken lines, the number of drawn frames and their times, and the sound's level.
+# Records copied texts, spoken lines, the number of drawn frames and their times, and the sound's level.
 WATCH = """(() => {
   // A tab begins with an empty page, in which this script does nothing.
   if (!globalThis.Clipboard) return;
@@ -60,7 +60,7 @@ def expect(holds, what):
 
 
 class Server:
-    """An alina-server that stores its matches in a folder, so that they survive a kill."""
+    """The folder of its matches survives a kill."""
 
     def __init__(self, program, site=PAGE, more=()):
         self.program, self.site, self.more, self.folder = program, site, more, tempfile.mkdtemp(prefix="alina-")
@@ -86,13 +86,12 @@ class Player:
     def __init__(self, name, url, before="", text=100, size=None):
         self.page = Browser(name, before=f"{WATCH};{before}", text=text)
         self.page.allow(url)
-        # Firefox's own window is only 682 pixels high: in it the menu would scroll, and a press could hit the footer.
+        # Firefox's own window is only 682 pixels high: the menu would scroll, and a press could hit the footer.
         if size or name == "firefox":
             self.page.size(*(size or (1366, 960)))
         self.open(url)
 
     def tab(self, url):
-        """The same player in another tab."""
         other = copy.copy(self)
         other.page = self.page.tab()
         other.open(url)
@@ -103,15 +102,14 @@ class Player:
         self.page.until(f"document.getElementById('message')?.hidden && {CONTROL}.length > 2")
 
     def press(self, name):
-        """Clicks the middle of a control."""
-        # A control near the upper or lower edge gets the focus first. This scrolls the control into view, which takes some frames.
+        # The focus scrolls a control near the upper or lower edge into view, which takes some frames.
         place = (f"(control => {{ if (!control) return null; const box = control.getBoundingClientRect();"
                  f"const isNearEdge = box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85;"
                  f"if (isNearEdge) control.focus();"
                  f"const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];"
                  f"return y > 0 && y < innerHeight ? [x, y, isNearEdge] : null; }})({CONTROL}.find(control => "
                  f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
-        # Pages slide in and controls move. So points at the control until its place no longer changes, and only then clicks.
+        # Pages slide in and controls move. So the click waits until the control's place no longer changes.
         before, at = None, self.page.until(place)
         while before != at:
             self.page.click(*at[:2], isPressed=False)
@@ -133,7 +131,6 @@ class Player:
         self.page.until(f"{CELL}.some(cell => cell.ariaLabel === '{name}, {mark}')")
 
     def games(self):
-        """The saved games, oldest first."""
         return self.page.run("Object.keys(localStorage).filter(key => key.startsWith('alina/data/games/')).sort().map(key => localStorage.getItem(key))")
 
     def close(self):
@@ -141,7 +138,6 @@ class Player:
 
 
 def alone(player):
-    """Plays a game against Bram to its end, with sound."""
     page = player.page
     page.until(f"{CELL}.length === 9")
     for count in range(1, 6):
@@ -185,15 +181,14 @@ def whole(player):
         player.press(name)
     player.sees("Theme: dark")
     player.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
-    # Goes back to the menu, then to the board.
     for _ in range(2):
         player.press("Back")
     player.page.until(f"{CELL}.length === 9")
 
 
 def review(player):
-    """Opens the finished game by its link in another page."""
-    # The control's label depends on the winner: it is "See why" for the loser.
+    """Opens the review of the finished game, and returns the game's link."""
+    # The loser sees the label "See why".
     player.press(player.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
     player.press("Share link")
     link = player.page.until("copied.at(-1)")
@@ -207,7 +202,6 @@ def enter_lobby(player):
 
 
 def open_room(player):
-    """Opens a room in the lobby, copies the link of the room, and returns it."""
     for name in ("Open a room", "Share link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
@@ -222,7 +216,7 @@ def next_move(ann, ben):
         player.until_cell("b2", "X")
         player.page.run("heard.splice(0)")
         player.page.key("t")
-    # The page answers the key with whose move it is, perhaps in one line with the sentence about the move before.
+    # The answer may be in one line with the sentence about the move before.
     is_ann = ann.page.until("heard.join().match(/Your move|Waiting/g)?.at(-1)") == "Your move"
     o, x = (ann, ben) if is_ann else (ben, ann)
     x.press("c3")
@@ -243,19 +237,16 @@ def next_move(ann, ben):
 
 
 def watch(player):
-    """Copies a match's link for spectators at a player's page, and returns the link."""
     for name in ("Menu", "Share spectator link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/w/') && copied.at(-1)").split("/", 3)[3]
 
 
 def match(ann, ben, server=None, enter=None, watchers=()):
-    """Plays a game that X wins, and checks that everybody sees each move. After O's first move restarts `server` and calls `enter`, which
-    adds a spectator, if these are given."""
+    """Plays a game that X wins; everybody sees each move. After O's first move restarts `server` and calls `enter` for a spectator."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
-        # Both players press the cell. For the player who is not to move the press chooses a next move, which the page drops when the
-        # opponent marks that cell.
+        # For the player who is not to move the press chooses a next move, which the page drops when the opponent marks that cell.
         ann.press(cell)
         ben.press(cell)
         for player in (ann, ben, *watchers):
@@ -281,7 +272,7 @@ def refusals(player, server):
     player.open(server.url)
     page.until(f"{CELL}.length === 9")
     expect(page.run("localStorage.getItem('other')") == "1", "what is somebody else's is gone")
-    # Fills the storage, so that the next game cannot be saved.
+    # The next game cannot be saved in a full storage.
     page.run("""(() => { for (let n = 2 ** 22; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`full${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("b2")
     player.hears("The game could not be saved")
@@ -318,7 +309,7 @@ def half_loaded(name, program):
             if module == "sound":
                 page.click(*page.until(f"{CELL}.length === 9 && (box => [box.x + 9, box.y + 9])({CELL}[4].getBoundingClientRect())"))
             page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.includes('{words}'))")
-            # Waits 3.5 s for a second report: the missing file of the sound must not also be reported as a missing sound device.
+            # Waits for a second report: the missing file of the sound must not also be reported as a missing sound device.
             page.run("new Promise(done => setTimeout(done, 3500))")
             expect(not page.run("heard.some(line => line.includes('No sound device'))"), "half a sound is told of twice")
             expect(page.run("localStorage.getItem('alina/data/games/a.pgn')") == "kept", "what was kept is lost")
@@ -342,7 +333,7 @@ def visit(name, program, before=""):
     try:
         yield server, enter
         for player in players:
-            # Leaves out the error that the server is unreachable, which Firefox logs as well.
+            # Firefox also logs that the server is unreachable.
             complaints = [line for line in player.page.complaints if "/play" not in line]
             expect(complaints == [], f"{complaints}")
             foreign = [url for url in player.page.asked if url.startswith("http") and not url.startswith(server.url)]
@@ -367,7 +358,6 @@ def main(name, program):
         ben.sees("Share link")
         ben.page.run("location.hash = '#/g/' + %s" % json.dumps(link.split("/g/")[1][:-3]))
         ben.hears("this link is damaged")
-        # Plays three games in a room that is joined by its link. The server is killed in the second game.
         ann.press("Back")
         enter_lobby(ann)
         room = open_room(ann)
@@ -377,7 +367,7 @@ def main(name, program):
             player.page.until(f"{CELL}.length === 9")
         watchers = []
         for game in range(3):
-            # A spectator joins the second game by the match's link, and follows the players into the third.
+            # The spectator of the second game follows the players into the third.
             watchers = match(ann, ben, server if game == 1 else None, (lambda: enter(watch(ann))) if game == 1 else None, watchers)
             if game < 2:
                 ann.press("Rematch")
@@ -389,7 +379,6 @@ def main(name, program):
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         next_move(ann, ben)
-        # Plays a match from the queue, with a spectator.
         for player in (ann, ben):
             for what in ("Leave the match", "Time control: unlimited", "Quick match"):
                 player.press(what)

@@ -16,8 +16,6 @@ OVER = "You win|You lose|A draw"
 
 
 class Listener:
-    """A player who presses keys and reads only the live region."""
-
     def __init__(self, page, seed):
         self.page, self.chance = page, random.Random(seed)
 
@@ -34,7 +32,6 @@ class Listener:
         return line
 
     def empty(self):
-        """Asks for the three rows of the board; returns the empty cells."""
         cells = set()
         for _ in range(3):
             cells |= set(re.findall(r"([abc][123]) empty", self.press("i", "[abc][123] (X|O|empty)")))
@@ -44,7 +41,7 @@ class Listener:
     def mark(self):
         """Marks an empty cell of a variant with one board; the cell is chosen by chance."""
         cell = self.chance.choice(self.empty())
-        # The digits have the places that they have on a keypad: 7 8 9 in the top row.
+        # The digits are placed as on a keypad: 7 8 9 in the top row.
         digit = 3 * (int(cell[1]) - 1) + "abc".index(cell[0]) + 1
         self.press(str(digit), f"X plays {cell}")
 

@@ -18,7 +18,6 @@ MIDDLE = f"(box => [box.x + box.width / 2, box.y + box.height / 2])({CELL}[8].ge
 
 
 def touch(player):
-    """Touches cells, and returns the piece's link."""
     page = player.page
     for name in ("Menu", "Touch the board"):
         player.press(name)

@@ -11,7 +11,7 @@ RATE = 48_000
 
 
 def read(path):
-    """A sound file as floats: an array of (frames, 2)."""
+    """Floats: an array of (frames, 2)."""
     rate, data = wavfile.read(path)
     assert rate == RATE, f"{path}: {rate} Hz"
     # 24-bit samples are read as 32-bit integers whose low byte is 0.
@@ -20,13 +20,13 @@ def read(path):
 
 
 def write(path, left, right=None):
-    """Writes a stereo sound as 32-bit floats, without loss."""
+    """32-bit floats, without loss."""
     right = left if right is None else right
     wavfile.write(path, RATE, np.stack([left, right], 1).astype(np.float32))
 
 
 def notes(path):
-    """The notes of a MIDI file, read by mido, sorted by their begin: (begin, end, pitch, velocity, channel), times in seconds."""
+    """Sorted by their begin: (begin, end, pitch, velocity, channel), times in seconds."""
     import mido
     now, held, found = 0.0, {}, []
     for message in mido.MidiFile(path):
@@ -40,7 +40,7 @@ def notes(path):
 
 
 def run(*command):
-    """Runs a program to its end; returns its output, or fails with one line."""
+    """Returns the program's output, or ends this program with one line."""
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{Path(str(command[0])).name} {' '.join(map(str, command[1:3]))}: {result.stderr.strip()[-300:]}")

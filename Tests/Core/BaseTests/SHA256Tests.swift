@@ -15,7 +15,7 @@ import Testing
   @Test func `digests of every length below 300 are those of Python's hashlib`() {
     var all: [UInt8] = []
     for n in 0..<300 { all += SHA256.hash((0..<n).map { UInt8(truncatingIfNeeded: $0 * 7 + n) }).bytes }
-    // Python's hashlib gives this digest for the concatenation of the 300 digests.
+    // By Python's hashlib, for the concatenation of the 300 digests.
     #expect(SHA256.hash(all).hex == "d5238871a46ac4a1a75ac3fb19d645b0b3b9e5f35f5f720e2b240d605c6b694e")
   }
 
@@ -25,7 +25,7 @@ import Testing
       for second in [0, 1, 55, 56, 63, 64, 65, 128, 500] {
         var hash = SHA256()
         hash.update(message[..<first])
-        // Reading the digest after a part of the message leaves the digest of the whole message unchanged.
+        // Reading the digest in between must not change the digest of the whole message.
         #expect(hash.digest == SHA256.hash(message[..<first]))
         hash.update(message[first..<first + second])
         hash.update(Array(message[(first + second)...]))

@@ -22,7 +22,7 @@ import TicTacToe
     #expect(census.longestDistance == 17)
   }
 
-  /// The value from a search of `depth` plies that does not use `InfiniteTable`; `nil` if the search ends before the value is certain.
+  /// A search of `depth` plies without `InfiniteTable`; `nil` if the value needs more plies.
   private func search(_ board: Infinite.Board, _ depth: Int) -> Evaluation? {
     if board.winner != nil { return Evaluation(value: .loss, distance: 0) }
     guard depth > 0 else { return nil }
@@ -86,8 +86,7 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // Sets the ply of the same board: first so that exactly as many plies are left before the limit (a draw at ply 100) as the win takes,
-      // then two plies later, when the win comes too late.
+      // In time, the win comes at the limit (a draw at ply 100). Two plies later in the game it comes too late.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance
@@ -100,7 +99,7 @@ import TicTacToe
       late += 1
     }
     #expect(late > 10)
-    // Both sides cycle until a board has occurred twice. The next move brings that board for the third time, which is a draw.
+    // The third occurrence of a board is a draw.
     var state = Infinite.start
     let (x, o) = ([0, 1, 5, 6], [2, 3, 7, 8])
     for ply in 0..<21 { _ = Infinite.play(Cell(ply % 2 == 0 ? x[ply / 2 % 4] : o[ply / 2 % 4]), &state) }
@@ -123,7 +122,7 @@ import TicTacToe
 }
 
 @Suite("Opponents of Infinite") struct InfiniteOpponentTests {
-  /// The exact odds of a player who plays half the games as X and half as O.
+  /// Half of the games as X, half as O.
   private func odds(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
     Odds(asX: .ofInfinite(x: player, o: other), asO: .ofInfinite(x: other, o: player))
   }

@@ -5,9 +5,9 @@ import TicTacToe
 
 @testable import Opponents
 
-/// Compares Misère with simple, slow rules and a solver that share no code with the implementation under test.
+/// Plain, slow rules and a solver that share no code with the implementation under test.
 @Suite("Misère") struct MisereTests {
-  /// A board as nine characters in reading order.
+  /// Nine characters in reading order.
   private struct Plain {
     static let lines = ["012", "345", "678", "036", "147", "258", "048", "246"].map {
       $0.map { $0.wholeNumberValue ?? 0 }
@@ -25,7 +25,7 @@ import TicTacToe
       return next
     }
 
-    /// The result for the side to move (1 a win, 0 a draw, −1 a loss), and the plies until then; `known` collects the results found so far.
+    /// 1 is a win of the side to move, 0 a draw, −1 a loss; `plies` is the number until then. `known` collects the results found so far.
     func value(_ known: inout [String: (Int, Int)]) -> (value: Int, plies: Int) {
       if let found = known[String(cells)] { return found }
       if isLost { return (1, 0) }

@@ -11,7 +11,6 @@ import TicTacToe
   static let simple: [any MemorylessOpponent] = SimpleOpponent.allCases
   static let everyone: [any MemorylessOpponent] = simple + Level.all
 
-  /// Every live position with every possible last move.
   static let states: [(Position, Square?)] = {
     var result: [(Position, Square?)] = [(.start, nil)]
     for position in Solver.positions where position.outcome == nil {
@@ -70,8 +69,8 @@ import TicTacToe
   @Test func `a mixture of players chooses moves with the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
-    // With the chance 3/5 the move is cell 2 or 3, otherwise cell 0, 1 or 2. Cells 0 and 1 have 2/5 · 1/3 = 4/30 each, cell 3 has 3/5 · 1/2
-    // = 9/30, and cell 2 has the sum, 13/30.
+    // The move is cell 2 or 3 with the chance 3/5, else cell 0, 1 or 2. So cells 0 and 1 have 2/5 · 1/3 = 4/30 each, cell 3 has 3/5 · 1/2 =
+    // 9/30, and cell 2 the sum, 13/30.
     #expect(mixed.total == 30)
     #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
   }
@@ -123,8 +122,7 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A level that sees a win plays it instead of a block, and a win or a block instead of a fork. So wins count as seen blocks, too,
-        // and wins and blocks as seen forks.
+        // A win is played instead of a block, and both instead of a fork. So wins count as seen blocks, and wins and blocks as seen forks.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

@@ -5,7 +5,7 @@ import Testing
 import TicTacToe
 
 @Suite struct PuzzleTests {
-  /// The chance that a level finds the right move; `nil` in Ultimate, where a level searches instead of drawing from a distribution.
+  /// `nil` in Ultimate, where a level searches instead of drawing from a distribution.
   private func chance(_ level: Int, _ puzzle: Puzzle) -> Double? {
     let square = Square(puzzle.answer[0].index % 9)
     switch puzzle.state {
@@ -43,7 +43,7 @@ import TicTacToe
       for cell in puzzle.answer { state.play(cell) }
       switch puzzle.goal {
       case .win(let moves):
-        // In Misère the answer ends with a move of the loser, so it has an even number of plies; otherwise the number is odd.
+        // In Misère the loser makes the last move, so the number of plies is even.
         #expect(state.outcome == .win(puzzle.state.turn) && (puzzle.answer.count + 1) / 2 == moves)
       case .hold: #expect(state.outcome == .draw)
       }

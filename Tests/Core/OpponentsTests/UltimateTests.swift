@@ -8,7 +8,6 @@ import Testing
 import TicTacToe
 
 @Suite("Search of Ultimate") struct UltimateSearchTests {
-  /// A live state after `plies` random plies.
   private static func state(_ index: Int, plies: Int) -> Ultimate.State {
     var generator = SplitMix64(seed: 40, index: UInt64(index))
     while true {
@@ -21,7 +20,7 @@ import TicTacToe
     }
   }
 
-  /// The value for the side to move by exhaustive search; `nil` if `budget` nodes do not suffice.
+  /// `nil` if `budget` nodes do not suffice.
   private static func solve(_ state: Ultimate.State, _ budget: inout Int) -> Int? {
     budget -= 1
     guard budget > 0 else { return nil }
@@ -65,7 +64,7 @@ import TicTacToe
         let expected: UltimateSearch.Proof = reply < 0 ? .win : reply > 0 ? .loss : .draw
         #expect(root.proof == expected, "\(Variant.ultimate.name(of: root.cell)) in \(Ultimate.notation(of: state))")
         seen[root.proof, default: 0] += 1
-        // If the search chooses a move that is proved to lose, all moves must lose.
+        // A move that is proved to lose may be chosen only if all moves lose.
         if root.cell == move, root.proof == .loss { #expect(exact == -1) }
       }
     }
@@ -95,8 +94,7 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // The second search keeps the visits below the played move and adds its 100 simulations. The move's first visits, before its node was
-    // expanded, went to no move below it and are not counted.
+    // The move's visits before its node was expanded went to no move below it, so the second search does not keep them.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
@@ -157,7 +155,7 @@ import TicTacToe
 }
 
 extension UltimateValue {
-  /// The value of each of the moves for the side that makes it, in the order of `moves`.
+  /// For the side that makes the move.
   fileprivate func values(of moves: MoveSet, in state: Ultimate.State) -> [Float] {
     [Float](unsafeUninitializedCapacity: moves.count) { buffer, count in
       count = moves.count
@@ -168,8 +166,7 @@ extension UltimateValue {
 
 @Suite("Value function of Ultimate") struct UltimateValueTests {
   @Test func `a move's value equals the value of the position after it, computed from scratch`() throws {
-    // Random weights, all of them multiples of the steps in which weights are stored. So the move's value and the value computed from
-    // scratch differ only where the net's output is rounded.
+    // The weights are multiples of the steps in which they are stored, so both values differ only by the rounding of the net's output.
     var random = SplitMix64(seed: 50)
     func weights(_ count: Int, _ limit: Int, scale: Int) -> [Float] {
       (0..<count).map { _ in Float(random.below(2 * limit + 1) - limit) / Float(scale) }
@@ -228,8 +225,8 @@ extension UltimateValue {
     }
     let (one, two) = (numbers(1), numbers(2))
     #expect(one == numbers(1))
-    // The weights are the same on every machine. If a change gives another digest, training gives another file than the shipped one: make
-    // the shipped file again. A training with all games takes too long for a test that runs each time.
+    // If a change gives another digest, training gives another file than the shipped one: make the shipped file again. A training with all
+    // games takes a quarter of an hour.
     #expect(fnv1aText(UltimateValue.bytes(of: one)) == "b45a10387a7bc99f")
     let tables = UltimateValue.tableWeightCount
     #expect(one[..<tables] != two[..<tables] && one[tables...] != two[tables...])
@@ -248,8 +245,7 @@ extension UltimateValue {
   }
 
   @Test func `a net learns what boards alone do not tell`() throws {
-    // The aim (the value to learn) is 1 if the corner board and the centre board have the same status, else −1. A sum of one value for each
-    // board cannot express it.
+    // 1 if the corner board and the centre board have the same status, else −1. A sum of one value for each board cannot express this aim.
     var fitting = UltimateFitting(seed: 53)
     var generator = SplitMix64(seed: 53)
     func sample() -> (inputs: [Int], aim: Float) {
@@ -303,8 +299,7 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // Over 1,000 games the level must score 65–85 %. For fewer games the range is two standard deviations wider at each end, which still
-      // excludes a level that scores half the points. The seeds are fixed, so the score is the same in every run.
+      // 65–85 % in 1,000 games. For fewer games the range is two standard deviations wider at each end, but excludes half the points.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }

@@ -2,11 +2,10 @@ import Foundation
 import TestSupport
 import TicTacToe
 
-/// The reference data: numbers and positions computed by independent programs.
+/// Computed by independent programs.
 enum Facts {
   static let folder = repository.appending(path: "Tests/Data")
 
-  /// The object `standard` of `facts-3x3.json`.
   nonisolated(unsafe) static let standard: [String: Any] = {
     guard let data = try? Data(contentsOf: folder.appending(path: "facts-3x3.json")),
       let root = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
@@ -51,7 +50,7 @@ enum Facts {
     }
   }()
 
-  /// The position that nine characters (`.`, `X` or `O`) give in reading order. Shares no code with the reader of our notation.
+  /// Nine characters (`.`, `X` or `O`) in reading order. Shares no code with the reader of our notation.
   static func position(_ board: String) -> Position {
     var position = Position(x: [], o: [])
     for (index, character) in board.enumerated() {

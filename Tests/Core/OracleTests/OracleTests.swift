@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test func `the counts of games up to symmetry match the reference, computed in two ways`() {
-    // Counts whole games up to symmetry by Burnside's lemma: a symmetry maps a sequence of moves to itself if it fixes each cell in it.
+    // Burnside's lemma. A symmetry maps a sequence of moves to itself if it fixes each cell in it.
     var fixed = 0
     for symmetry in Symmetry.all {
       let allowed = Square.all.reduce(into: SquareSet()) { if symmetry($1) == $1 { $0.insert($1) } }
@@ -209,7 +209,7 @@ import Testing
       fixed += count(.start)
     }
     #expect(fixed / 8 == Facts.int("games_up_to_symmetry_sequence_orbits"))
-    // The number of paths from a position to the ends of games, where positions that are equal up to symmetry are one position.
+    // Paths to the ends of games; positions that are equal up to symmetry are one position.
     func paths(_ position: Position) -> Int {
       if position.outcome != nil { return 1 }
       let next = Set(position.legalMoves.map { position.playing($0).canonical.position })

@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Records
 
 @Suite("Games by letters (links)") struct LetterTests {
-  /// A letter with a game of random moves: `plies` moves, or fewer if the game ends earlier.
+  /// Random moves: `plies` of them, or fewer if the game ends earlier.
   private static func game(_ variant: Variant, plies: Int, seed: UInt64) throws -> Letter {
     var random = SplitMix64(seed: seed)
     var letter = Letter(id: random.next(), variant: variant)
@@ -16,7 +16,7 @@ import TicTacToe
     return letter
   }
 
-  /// Texts that are hard to encode: other scripts, combining marks, quotes, syntax of records, reversed direction.
+  /// Other scripts, combining marks, quotes, syntax of records, reversed direction.
   private static let texts = [
     "", "Your turn!", "\"\\] [%emt 1] {} #/l/", "šťastnou cestu", "日本語で書いています", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "e\u{301}\u{301}", "?", "*",
     "\u{202E}desrever", "two\nlines\u{2028}and\ttabs", String(repeating: "x", count: 500),
@@ -48,7 +48,7 @@ import TicTacToe
     for seed in 0..<6 {
       var letter = try LetterTests.game(.ultimate, plies: 81, seed: UInt64(seed))
       #expect(letter.game.isOver)
-      // The text that makes the longest link: as many bytes as are allowed, in random ideographs.
+      // The longest link has as many bytes of text as are allowed, in random ideographs.
       var random = SplitMix64(seed: UInt64(seed))
       letter.write(
         String(String.UnicodeScalarView((0..<500).compactMap { _ in Unicode.Scalar(0x20000 + random.below(40_000)) })))
@@ -58,7 +58,7 @@ import TicTacToe
     #expect(longest < 1_400, "\(longest)")
   }
 
-  /// A letter with the id of `letter` that departs from its game in one of the last three moves.
+  /// The game of the new letter departs from that of `letter` in one of the last three moves.
   private static func contradiction(of letter: Letter, using random: inout SplitMix64) -> Letter {
     var other = Letter(id: letter.id, variant: letter.game.variant)
     for cell in letter.game.cells.dropLast(1 + random.below(3)) { try? other.play(cell) }
@@ -69,7 +69,7 @@ import TicTacToe
     return other
   }
 
-  /// A link in which one character is changed, removed or added.
+  /// One character is changed, removed or added.
   private static func damaged(_ link: String, using random: inout SplitMix64) -> String {
     let alphabet = Array("ABCXYZabcxyz0189-_/#%é")
     let place = link.index(link.startIndex, offsetBy: random.below(link.count))
@@ -88,9 +88,8 @@ import TicTacToe
       var random = SplitMix64(seed: UInt64(seed), index: 51)
       let first = Letter(id: random.next(), variant: variant)
       var boxes = [LetterBox(), LetterBox()]
-      /// All letters written so far.
       var post: [Letter] = []
-      /// The game in each player's `LetterBox` before the current step of the loop below; the game without moves if the box was empty.
+      /// By player, before the current step. An empty box counts as a game without moves.
       var past = [first.game, first.game]
       var changes = 0
       boxes[0].keep(.init(first, you: .x, since: "1"))
@@ -98,7 +97,6 @@ import TicTacToe
         let at = random.below(2)
         let side: Player = at == 0 ? .x : .o
         if let known = boxes[at].entries[first.id], known.isYourTurn {
-          // Answers with a move, sometimes together with a draw offer; in a few cases with a resignation or an agreement to a draw instead.
           var answer = known.letter
           let moves = Array(answer.game.state.moves)
           switch random.below(40) {
@@ -113,7 +111,7 @@ import TicTacToe
           #expect(relation == .newer(known: known.letter.game.cells.count))
           post.append(answer)
         } else if !post.isEmpty {
-          // Delivers a letter, mostly the last one. Sometimes the letter is damaged, or has a move that contradicts the player's game.
+          // Mostly the last letter.
           let letter = post[random.below(4) == 0 ? random.below(post.count) : post.count - 1]
           switch random.below(8) {
           case 0 where changes < 3:
@@ -128,8 +126,8 @@ import TicTacToe
             #expect([.fork, .old, .same].contains(boxes[at].take(other, at: "?")))
             #expect(boxes[at] == before)
           default:
-            // A box concludes from the sender of its first letter which side its owner plays. So a player's own letter is not delivered to
-            // this player's empty box.
+            // A box concludes from its first letter's sender which side its owner plays. So a player's own letter is not delivered to an
+            // empty box.
             if boxes[at].entries[first.id] == nil, letter.sender == side { continue }
             boxes[at].take(letter, at: "\(step)")
           }

@@ -3,7 +3,6 @@ import Records
 import TicTacToe
 import Testing
 
-/// Tests of files of games by other programs, read line by line.
 @Suite("Files of games, line by line") struct RecordLinesTests {
   private func read(_ text: String) throws -> [Record] {
     var lines = RecordLines()

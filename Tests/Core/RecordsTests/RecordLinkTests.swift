@@ -51,7 +51,7 @@ import TicTacToe
     #expect(try Record(link: link) == record)
   }
 
-  /// The link that version 2 of the format has for the game of the test `links of earlier versions keep their meaning`.
+  /// The link in version 2 of the game of the test `links of earlier versions keep their meaning`.
   static let second = "AnDn-_8Bef8NJwHY3aerZtw7gIrvvFS5Io_6Dxt9uT-RHxATsIP0JW_A9nnwH2T-NxWh1HBDHOVf4veffVWL"
 
   @Test func `a cut, changed, extended or foreign link is refused in one line`() throws {

@@ -23,7 +23,7 @@ import TicTacToe
     ("12X/3/3 o", 3), ("1X/3/3 o", 3), ("ä/3/3 x", 1), (String(repeating: "3/", count: 40), 1),
   ])
   func `an invalid position is refused at its column`(text: String, column: Int) {
-    // A negative column marks a text that is valid: in XXX/OO1/3 X has won, but the position is possible.
+    // A negative column marks a valid text: in XXX/OO1/3 X has won.
     if column < 0 {
       #expect(throws: Never.self) { try Position(notation: text) }
       return
@@ -43,7 +43,6 @@ import TicTacToe
 }
 
 @Suite("Game records") struct RecordTests {
-  /// A record with every kind of data.
   static func full() throws -> Record {
     var game = Game()
     for name in ["b2", "a1", "c1"] { try game.play(Square(name: name)!) }
@@ -176,7 +175,7 @@ import TicTacToe
     #expect(try Record(text: "1. a1 b2 1/2-1/2").game.end?.termination == .agreement)
     let line = #"{"game":12,"x":"random","o":"perfect","moves":"b2a1","result":"*","unknown":[1,{"a":null}]}"#
     #expect(try Record(jsonLine: line)[tag: "Round"] == "12")
-    // A game that the arena has adjudicated is read as a draw by agreement or as a resignation.
+    // An adjudicated game is read as a draw by agreement or as a resignation.
     for (result, termination) in [("1/2-1/2", Termination.agreement), ("0-1", .resignation)] {
       let cut = #"{"game":1,"moves":"b2a1","result":"\#(result)","termination":"adjudication"}"#
       #expect(try Record(jsonLine: cut).game.end?.termination == termination)

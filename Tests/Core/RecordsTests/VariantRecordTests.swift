@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 @Suite("Records of Infinite and Ultimate") struct VariantRecordTests {
-  /// A game of random moves. If it is not over after `plies` moves, the side to move resigns.
+  /// Random moves. If the game is not over after `plies`, the side to move resigns.
   static func randomGame(
     from start: VariantState, _ generator: inout SplitMix64, plies: Int = .max
   ) throws -> Game {
@@ -23,7 +23,7 @@ import TicTacToe
     for round in 0..<300 {
       var start = VariantState(startOf: variant)
       if round % 3 == 1 {
-        // Some games start from a position that was reached by moves, written as text and read again.
+        // Some games start from a position that was written as text and read again.
         let middle = try VariantRecordTests.randomGame(from: start, &generator, plies: 3 + generator.below(4))
         if middle.state.outcome == nil { start = try VariantState(variant, notation: middle.state.notation) }
       }
@@ -38,7 +38,7 @@ import TicTacToe
       #expect(record.text.contains("[Variant \"\(variant.title)\"]") && !record.text.contains("[Rules "))
       #expect(try Record(text: record.text, variants: [variant]) == record, "\(record.text)")
       #expect(try Record(jsonLine: record.jsonLine, variants: [variant]) == record, "\(record.jsonLine)")
-      // Without `variants` a reader allows Classic only, and so refuses the record.
+      // Without `variants` a reader allows Classic only.
       #expect(throws: NotationError.self) { try Record(text: record.text) }
       #expect(throws: NotationError.self) { try Record(jsonLine: record.jsonLine) }
     }
@@ -114,7 +114,7 @@ import TicTacToe
     var frame: Int64 = 480_000
     record.times = game.cells.map { _ in
       let elapsed = Int64(1_200 + generator.below(9_000))
-      // 48 frames are a millisecond. The music delays a move to the next beat, here by a random time.
+      // 48 frames are a millisecond. The music delays a move to the next beat.
       frame += elapsed * 48 + Int64(generator.below(40_000))
       return .init(elapsed: elapsed, frame: frame)
     }

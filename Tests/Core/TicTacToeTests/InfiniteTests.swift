@@ -5,7 +5,7 @@ import Testing
 @testable import TicTacToe
 
 @Suite("Infinite") struct InfiniteTests {
-  /// A naive implementation of the rules: lists of cells, oldest first.
+  /// Lists of cells, oldest first.
   private struct SlowInfinite {
     var marks: [Player: [Int]] = [.x: [], .o: []]
     var turn = Player.x
@@ -44,7 +44,6 @@ import Testing
         let oldestMark = state.board[state.board.turn].oldestMark
         outcome = Infinite.play(cell, &state)
         try #require(outcome == slow.play(cell.index))
-        // The oldest of the mover's three marks, if there were three, is removed.
         if let oldestMark { try #require(state.board.position[oldestMark] == nil) }
       }
       try #require(Infinite.moves(state).isEmpty)
@@ -53,7 +52,7 @@ import Testing
     #expect(ends[.win(.x), default: 0] > ends[.win(.o), default: 0] && ends[.win(.o), default: 0] > games / 10)
   }
 
-  /// Plays until the end of the game: X cycles over the cells in `x` and O over the cells in `o`, without completing a line.
+  /// X cycles over the cells in `x` and O over those in `o`, without completing a line.
   private func draw(x: [Int], o: [Int]) -> (outcome: Outcome?, plies: Int) {
     var state = Infinite.start
     for ply in 0..<200 {
@@ -66,7 +65,6 @@ import Testing
   }
 
   @Test func `the third occurrence of a position with the same order of marks draws`() {
-    // Each side cycles through four cells, so its marks are the same again after four of its moves.
     let (outcome, plies) = draw(x: [0, 1, 5, 6], o: [2, 3, 7, 8])
     #expect(outcome == .draw)
     // The position after ply 6, the first with six marks, occurs again after plies 14 and 22.

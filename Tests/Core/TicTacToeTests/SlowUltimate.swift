@@ -1,20 +1,19 @@
 @testable import TicTacToe
 
-/// A slow implementation of Ultimate on nine rows of nine letters. It shares no code with the implementation under test.
+/// Nine rows of nine letters. Shares no code with the implementation under test.
 struct SlowUltimate {
   static let (x, o, none) = (UInt8(ascii: "X"), UInt8(ascii: "O"), UInt8(ascii: "."))
 
-  /// The letters of the whole board, row by row from the top.
+  /// Row by row from the top of the whole board.
   private(set) var letters = [UInt8](repeating: none, count: 81)
   private(set) var mover = x
-  /// The row and column of the last move.
   private var last: (row: Int, column: Int)?
 
   private static let lines = [
     [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
   ]
 
-  /// The letter that fills one of the eight lines of a board; `none` if no line is full. `letter` returns the letter of a place, 0…8.
+  /// `none` if no line of the board is full. `letter` returns the letter of a place, 0…8.
   private static func owner(_ letter: (Int) -> UInt8) -> UInt8 {
     for line in lines {
       let first = letter(line[0])
@@ -39,7 +38,7 @@ struct SlowUltimate {
     return (0..<9).contains { isOpen($0) } ? nil : UInt8(ascii: "=")
   }
 
-  /// The legal cells, as rows and columns of the whole board.
+  /// Rows and columns of the whole board.
   var moves: [(row: Int, column: Int)] {
     guard result == nil else { return [] }
     var boards = Array(0..<9)

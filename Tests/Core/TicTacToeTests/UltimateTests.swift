@@ -23,7 +23,7 @@ import Testing
         var expected = MoveSet()
         for move in slow.moves { expected.insert(variant.cell(row: move.row, column: move.column)) }
         let moves = Ultimate.moves(state)
-        // A testing macro in each of 5·10⁷ plies would take longer than the plies themselves, so an issue is recorded only on failure.
+        // A testing macro in each of 5·10⁷ plies would take longer than the plies themselves.
         guard moves == expected, (Ultimate.turn(in: state) == .x) == (slow.mover == SlowUltimate.x) else {
           Issue.record("game \(game): other moves than the slow implementation's in \(Ultimate.notation(of: state))")
           return
@@ -44,7 +44,6 @@ import Testing
       }
       ends[letter, default: 0] += 1
     }
-    // Each kind of end occurred in more than a tenth of the games.
     #expect([SlowUltimate.x, SlowUltimate.o, UInt8(ascii: "=")].allSatisfy { ends[$0, default: 0] > games / 10 })
   }
 
