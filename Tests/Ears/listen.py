@@ -59,9 +59,8 @@ def at_downbeat(x, moment):
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # O rolls its chords: the upper note, as loud as the lower, starts at least 60 ms after it, while X sounds both notes at once. So O has
-    # moved if the pitches from G5 up, most of them overtones, rise late. They rise even if a note is struck while it still rings. O also
-    # sounds on the left.
+    # O rolls its chords: the upper note starts at least 60 ms after the lower, while X sounds both notes at once. So O has moved if the
+    # pitches from G5 up, most of them overtones, rise late. O also sounds on the left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):
@@ -72,22 +71,22 @@ def at_downbeat(x, moment):
     evidence = min(0.8, max(loudness(level, late), loudness(strength, late))) + np.log10(above(late) / above(at_once)) / 2
     if evidence - max(0, to_the_right(long_before, after) - 3) / 4 > 0.15:
         rolled = [p for p in O_CELLS if strength(late, p) > 2 * strength(at_once, p)] or list(O_CELLS)
-        # A strong overtone looks like a note an octave higher. So of two notes an octave apart the lower one is taken.
+        # A strong overtone looks like a note an octave higher, so the lower of two notes an octave apart is taken.
         loudest = max(rolled, key=lambda p: strength(late, p))
         lower = loudest - 12
         is_lower = lower in rolled and level(late, lower) > 0.3 * level(late, loudest)
         return "O", O_CELLS[lower if is_lower else loudest]
     new = [p for p in X_CELLS if level(at_once, p) > 0.3 * at_once.max()]
-    # T is never an octave below its M. So of two new notes an octave apart the higher one is an overtone of the lower.
+    # T is never an octave below its M, so the higher of two new notes an octave apart is an overtone.
     new = [p for p in new if p - 12 not in new]
     if not new:
         new = [max(X_CELLS, key=lambda p: strength(at_once, p))]
     tensions = [p for p in new if p % 12 not in TRIAD]
     if tensions:
         m = max(tensions, key=lambda p: level(at_once, p))
-        # T plays a note outside the triad only at an awakening (a win can no longer be prevented): C♯ is then T, and the F♯ above it M.
+        # T plays a note outside the triad only at an awakening: C♯ is then T, and the F♯ above it M.
         return "X", X_CELLS[m + 5 if m % 12 == 1 and m + 5 in new else m]
-    # If both notes are of the triad, M is the higher one. The pair B5 and D6 is an exception: M is B5 if B5 is clearly louder than D6.
+    # The higher of the two notes of the triad is M, except that B5 is M if it is clearly louder than D6.
     m = max(new)
     if m == 86 and 83 in new and level(at_once, 83) > 1.15 * level(at_once, 86):
         m = 83
@@ -100,8 +99,7 @@ def note(name):
 
 
 def moves_of(text):
-    """The moves in the text of `alina-score render --text`, for comparison only: for each move the start of its bar in seconds, the mover,
-    and the board's row, counted from 0 at the top."""
+    """For each move in the text of `alina-score render --text`: its bar's start in seconds, the mover, the row (0 at the top)."""
     lines, result = text.split("\n"), []
     for at, line in enumerate(lines):
         found = re.match(r"bar \d+  (\d+):([\d.]+)  move \d+  ([XO])", line)

@@ -81,14 +81,13 @@ def main():
             a, b = read(ours), read(theirs)
             apart = []
             for frame, notes in struck(file):
-                # Leaves out the low tonic: it rises slowly below other notes, so its onset is not distinct.
+                # The low tonic rises slowly below other notes, so its onset is not distinct.
                 if 2_000 < frame < min(len(a), len(b)) - 4_000 and max(notes) > 50:
                     apart.append(lag(rise(a, frame, notes), rise(b, frame, notes)) / RATE * 1_000)
             apart = np.array(apart)
-            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. The median difference of the onsets counts as its
-            # delay, and is subtracted below.
+            # FluidSynth's player works in whole milliseconds and blocks of 64 frames. The median difference of the onsets is its delay.
             delay = float(np.median(apart))
-            # An onset is close if it differs from this delay by at most two blocks of 64 frames (2.7 ms).
+            # Two blocks of 64 frames last 2.7 ms.
             close = float(np.mean(np.abs(apart - delay) <= 2 * 64 / RATE * 1_000))
             tally.expect(f"game {index}: FluidSynth's own delay, ms", delay, abs(delay) <= 2, "<= 2")
             tally.expect(f"game {index}: of {len(apart)} onsets within 2.7 ms", close, close >= 0.95, ">= 0.95; what is struck again while it rings has no clear moment")

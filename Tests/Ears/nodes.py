@@ -67,7 +67,7 @@ def combs(folder):
             for n in range(1, 13):
                 f = n * RATE / delay
                 worst_pitch = max(worst_pitch, abs(cents(peak_near(power, f, 20), f)))
-            # Measures the decay only below 600 Hz: the comb's interpolation damps the treble a little at each repetition.
+            # The comb's interpolation damps the treble a little at each repetition.
             low = signal.sosfilt(signal.butter(4, 600, fs=RATE, output="sos"), x)
             measured, _ = decay_line(low[2_000:], -3, -33)
             worst_decay = max(worst_decay, abs(measured / t60 - 1))
@@ -170,7 +170,7 @@ def envelopes(folder):
     TALLY.expect("matcher: 100 % correlates with the other's envelope", matched, matched > 0.98, "> 0.98")
     TALLY.expect("matcher: and did not before", unmatched, unmatched < 0.5, "< 0.5")
     run(SCORE, "envelope", "match", "--match", 0, a, b, out)
-    # `envelope match` writes 24 bits per sample and the original has 32, so the samples may differ by one step of 24 bits.
+    # `envelope match` writes 24 bits per sample, and the original has 32.
     change = float(np.abs(read(out) - read(a)).max())
     TALLY.expect("matcher: 0 % changes nothing, steps of 24 bits", change * 2**23, change * 2**23 <= 1, "<= 1")
 

@@ -51,8 +51,7 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """The rise of two notes' levels at `moment`, in dB: that of the note an octave above `low` minus that of `low`. `low` is the next triad
-    note below M."""
+    """The rise at `moment` of the note an octave above `low` (the triad note next below M) minus the rise of `low`, in dB."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]
@@ -84,8 +83,8 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # For each sign two lists of its measure in dB: for bars with the sign, and for calm bars, in which nothing special happened. For
-    # `glints` only a bar's first sign counts. For `bells` a bar must have a postponed only-move, or no sign except `calm`.
+    # For each sign its measure in dB, for bars with the sign and for calm bars. For `glints` only a bar's first sign counts. For `bells` a
+    # bar must have a postponed only-move, or no sign except `calm`.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

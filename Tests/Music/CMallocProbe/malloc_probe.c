@@ -1,5 +1,4 @@
-// Replaces the allocator of the test executable: each call is passed on to glibc, and counted while `malloc_probe_arm` is in effect on its
-// thread. Linked only by tests.
+// Replaces the allocator of the test executable: passes each call on to glibc, and counts the calls of a thread that has armed the probe.
 #include "malloc_probe.h"
 
 #include <errno.h>

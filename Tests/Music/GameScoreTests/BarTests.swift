@@ -30,10 +30,10 @@ import TicTacToe
     let isX = game.moves.count % 2 == 1
     let written = rules.cells[move.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
     #expect(bar.pairs[0].m?.pitch.midi == written)
-    // X's bars sound M and T together. O's bars roll the two notes: T sounds at the frame of the move, M a moment later.
+    // X sounds M and T together. O rolls the two notes: T sounds at the frame of the move, M a moment later.
     #expect(bar.pairs[0].t?.onset == .zero)
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
-    // Every pair sounds on its player's side. An exception is the second pair: a postponed sign may sound there in the opponent's voice.
+    // A postponed sign may sound on the second pair, in the opponent's voice and so on the opponent's side.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect((bar.pairs[index].m ?? bar.pairs[index].t)?.pan == (isX ? 64 : -48))
     }
@@ -81,8 +81,7 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // The bars of the arch (the music after the end) slow down. Only the last of them before the final note is checked: its short notes
-      // last 0.8 s instead of 1.05 s.
+      // The arch slows down: the short notes of its last bar before the final note last 0.8 s instead of 1.05 s.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }
@@ -170,19 +169,19 @@ import TicTacToe
     let first = Tick(rawValue: frames[0])
     let live = notes(heard, origin, from: first)
     let offline = notes(again.events, .zero, from: first - origin)
-    // The live session goes on with echoes after the arch, so only the notes up to the end of the arch are compared.
+    // After the arch the live session goes on with echoes.
     let different = zip(live, offline).enumerated().first { $1.0 != $1.1 }.map { "note \($0): \($1)" }
     #expect(different == nil)
     #expect(offline.count > 40)
   }
 }
 
-/// The notes of posted events, without the notes that a later cut has removed.
+/// The notes that no later cut has removed.
 func sounding(_ events: [ScoreEvent]) -> [ScoreEvent] {
   ScoreEvent.heard(events).filter { $0.kind == .note }.inOrder
 }
 
-/// Game `index` between players that win if they can, else block, else move at random.
+/// Both players win if they can, else block, else move at random.
 func randomGame(_ index: Int) -> Record {
   var generator = SplitMix64(seed: 42, index: UInt64(index))
   var game = Game()

@@ -7,8 +7,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// A row of the table `rows`: a fact, named as its sign. `check` gets the bar, the bar's events and the move, and returns whether the bar
-/// answers the fact.
+/// A fact, named as its sign. `check` returns whether the bar answers the fact.
 struct FactRow: CustomTestStringConvertible, Sendable {
   let sign: String
   let check: @Sendable (Bar, [ScoreEvent], VariantMove) -> Bool
@@ -74,7 +73,6 @@ extension Note {
   static func < (a: Note, b: Note) -> Bool { a.pitch < b.pitch }
 }
 
-/// The shortest game whose last move has the sign `sign`.
 private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: human), at: .zero)
@@ -105,7 +103,6 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
 }
 
 @Test func `Two games that differ in one fact sound the same before it and differ by its rule afterwards`() throws {
-  // Compares the music of each sign's game with the music of the same game, by the same seed, under rules without this sign.
   let calm = try #require(gameRaising("calm"))
   for sign in ["threat", "block", "mistake"] {
     let game = try #require(gameRaising(sign))
@@ -117,7 +114,7 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
     #expect(heard.last?.pairs[0].m?.pitch == bare.last?.pairs[0].m?.pitch)
     let difference = Array(zip(heard.last!.pairs, bare.last!.pairs)).firstIndex { $0 != $1 }
     if sign == "mistake" {
-      // The sign of a mistake is the glint, an effect on the downbeat itself.
+      // The glint, the sign of a mistake, is an effect on the downbeat itself.
       #expect(conducted(game).last.first { $0.chain != 0 }?.frame == heard.last?.start)
     } else {
       #expect(try #require(difference) <= 1)
@@ -135,10 +132,10 @@ func `Each fact of a move sounds as its row of the table says, at the latest by 
   record.seed = 8
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
   #expect(win.allSatisfy { $0.voice == .second })
-  // The last notes before the final one are those of the winning row, b2, a2 and c2, an octave lower, because O has won.
+  // The cells of the winning row, b2, a2 and c2, sound an octave lower, because O has won.
   let end = win.flatMap(\.melody).suffix(4).map(\.midi)
   #expect(end.dropLast() == [4, 3, 5].map { rules.cells[$0].midi - 12 }[...])
-  // The last note is the tonic nearest to the note before it. The low tonic sounds below it.
+  // The last note is the tonic nearest to the note before it.
   #expect(end.last.map { $0 % 12 == 11 && abs($0 - end[2]) <= 6 } == true)
   #expect(win.last?.pairs.map { $0.bass.map(\.pitch) } == [rules.drone.notes])
   #expect(win.last?.pairs.last?.t.map { $0.pitch.midi % 12 } == 2)

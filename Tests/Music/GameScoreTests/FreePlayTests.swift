@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("Free play: touches of the board without a game")
 struct FreePlayTests {
-  /// Touches with random gaps of up to `gap` milliseconds; half of them come together with the touch before, as from several fingers.
+  /// Random gaps of up to `gap` milliseconds. Half of the touches come together with the touch before, as from several fingers.
   static func touches(_ count: Int, gap: Int, seed: UInt64) -> [FreePlay.Touch] {
     var generator = SplitMix64(seed: seed)
     var now: Int64 = 0
@@ -37,7 +37,7 @@ struct FreePlayTests {
         for pair in bar.pairs {
           guard let m = pair.m?.pitch.midi else { continue }
           #expect(scale.degree(of: m) != nil)
-          // M of a touch's bar is in the compass before its voice's octaves are added. M of an echo may be higher, up to `echoes.ceiling`.
+          // M of a move's bar is in the compass before its voice's octaves are added. M of an echo may be higher, up to `echoes.ceiling`.
           if bar.kind == .move {
             #expect((compass.lowerBound.midi...compass.upperBound.midi).contains(m - 12 * octaves))
           } else {
@@ -47,7 +47,7 @@ struct FreePlayTests {
       }
       #expect(style.conforming == style.pairs && style.awakenings == 0)
       #expect(music.bars.count { $0.kind == .move } <= play.touches.count)
-      // Bars do not overlap: a new bar cuts the bar before it.
+      // A new bar cuts the bar before it.
       for (bar, next) in zip(music.bars, music.bars.dropFirst()) { #expect(bar.end <= next.start) }
     }
   }

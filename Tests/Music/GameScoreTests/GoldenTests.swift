@@ -9,14 +9,12 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// The events of a rendition, one per line, for comparing note logs.
 private func log(_ rendition: Rendition) -> String {
   rendition.events.map {
     "\($0.frame) \($0.kind) \($0.voice) \($0.pitch.midi) \($0.velocity) \($0.pan) \($0.amount) \($0.chain) \($0.duration)\n"
   }.joined()
 }
 
-/// The hash of each game's note log under the rule file `name`, one per line.
 private func hashes(_ games: [Record], by name: String) throws -> String {
   let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
   return games.enumerated().map { number, record in
@@ -25,8 +23,6 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   }.joined()
 }
 
-/// The golden file has the whole score of one game, for reading, and for each shipped rule file a hash of the note log of twenty games.
-///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test GoldenTests`, then read the diff.
 @Test func `The note log of twenty games is the same on every machine`() throws {
   let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/score.txt")
@@ -50,7 +46,6 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   try compare(golden, with: path)
 }
 
-/// Compares `golden` with the golden file at `path`, or rewrites the file if `UPDATE_GOLDENS` is 1.
 private func compare(_ golden: String, with path: String) throws {
   if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
     try golden.write(toFile: path, atomically: true, encoding: .utf8)

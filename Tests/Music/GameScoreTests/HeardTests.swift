@@ -11,7 +11,7 @@ import TicTacToe
 
 private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
 
-/// Plays a game with random pauses between the moves, of 50 ms to about `most` ms; returns the conductor and the events of each move.
+/// The pauses between the moves are random, of 50 ms to about `most` ms. Returns the events of each move.
 private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]])
 {
   var generator = SplitMix64(seed: seed)
@@ -39,7 +39,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       }
     }
   }
-  // These fixed notes violate the constraints of a melody: the search then relaxes the constraints.
+  // These fixed notes violate the constraints of a melody, so the search must relax the constraints.
   let problem = MelodyProblem(
     count: 3, fixed: [0: 36, 1: 46, 2: 36], goal: .triad, direction: [0, 0, 0], leans: false, center: 40, own: [],
     motto: [], opposing: [])
@@ -79,7 +79,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     }
   }
   #expect(bells > 50 && thirds > 10)
-  // A postponed sign sounds in the voice of the player whose move caused it, even in a bar of the opponent.
+  // A postponed sign sounds in the voice of the player whose move caused it, even in the opponent's bar.
   let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.music.bars }
     .filter { $0.signs.count > 1 }.prefix(100)
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
@@ -110,7 +110,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var times: [Record.MoveTimes] = []
   for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
-      // Makes two moves that are not of the game, one of them while the connection is lost, and takes both back at once.
+      // Two moves that are not of the game, one of them while the connection is lost, are taken back together.
       var astray = game
       for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)
@@ -154,7 +154,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.times = (1...3).map { .init(frame: Int64($0) * 480_000) }
   let all = (0..<60).flatMap { number in
     let frame = 600_000 + Int64(number) * 3_000
-    // One group: two moves, then two undos at the same frame.
+    // Two moves, then two undos at the same frame.
     return [
       Annotation(frame: frame, kind: .taken(Cell(0), choices: [1])),
       Annotation(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
@@ -166,8 +166,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     kept.annotations.count % 4 == 0 && kept.annotations.count > 40
       && kept.annotations == Array(all.prefix(kept.annotations.count)))
   #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
-  // Older versions could cut the record's list of annotations inside a group of two moves and two undos. A reader drops the incomplete
-  // group.
+  // Older versions could cut the list inside a group of two moves and two undos. A reader drops the incomplete group.
   let words = try #require(kept[tag: "Asides"]).split(separator: " ")
   for left in 0...4 {
     kept[tag: "Asides"] = words.prefix(8 + left).joined(separator: " ")
@@ -186,14 +185,14 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// The pitches of M that a listener hears in each move's bar. Each message arrives `delay` to twice `delay` ms after its move; if `begin`
-  /// is given, all messages arrive at `begin` ms.
+  /// The pitches of M in each move's bar. Each message arrives `delay` to twice `delay` ms after its move, or, if `begin` is given, at
+  /// `begin` ms.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.autoReplyVoices = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
-    // Each listener has heard another game before, which must make no difference.
+    // Another game heard before must make no difference.
     for move in randomGame(Int(seed)).game.variantMoves {
       _ = conductor.handle(.moved(move), at: .milliseconds(Int(seed)))
     }
@@ -210,7 +209,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   }
   let near = listen(0, seed: 1)
   #expect(near.count == log.count && listen(80, seed: 2) == near && listen(300, seed: 3) == near)
-  // A listener who reconnects receives all moves at once, each with the time at which the server logged it.
+  // All moves arrive at once, each with the time at which the server logged it.
   #expect(listen(0, from: 60_000, seed: 4) == near)
 }
 
@@ -228,8 +227,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     return conductor.music.bars.map(\.pairs.count)
   }
   #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
-  // O answers each of X's bars at the first moment for a reply, so X's bars have two to four short pairs and a long one. X's last bar,
-  // which O does not answer, has eight pairs.
+  // O answers each of X's bars at the first moment for a reply, so these have two to four short pairs and a long one. X's last bar has
+  // eight pairs, because O does not answer.
   let against = lengths([.second], every: 30)
   #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
   let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))

@@ -10,14 +10,13 @@ import TicTacToe
 @testable import ScoreIO
 @testable import Tintinnabuli
 
-/// A game of `variant`, by the names of its cells.
 private func game(_ variant: Variant, _ cells: String) throws -> Game {
   var game = Game(from: VariantState(startOf: variant))
   for name in cells.split(separator: " ") { try game.play(#require(variant.cell(named: name))) }
   return game
 }
 
-/// The music of a game. The record has no times, so each move comes at the end of the bar before it.
+/// The record has no times, so each move comes at the end of the bar before it.
 private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules) -> Rendition {
   var record = Record(game: game)
   record.seed = seed
@@ -26,7 +25,7 @@ private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules
 
 private func moves(_ rendition: Rendition) -> [Bar] { rendition.bars.filter { $0.kind == .move } }
 
-/// The degrees of M in a bar, counted from the lowest tonic; O's notes are moved to X's register.
+/// Degrees of M from the lowest tonic up. O's notes are moved to X's register.
 private func degrees(_ bar: Bar) -> [Int] {
   let octaves = rules.manner(of: bar.voice).octaves
   return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
@@ -72,7 +71,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
 }
 
 @Test func `Infinite: a repeated position repeats its melody, and its bar has the sign of a repetition`() throws {
-  // X cycles through the corners and O through the edges: the position after ply 14 is the one after ply 6.
+  // The position after ply 14 is the one after ply 6.
   let (earlier, later) = (6, 14)
   let game = try game(.infinite, "a1 a2 a3 b3 c3 c2 c1 b1 a1 a2 a3 b3 c3 c2")
   let music = rendition(game)
@@ -105,8 +104,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
       centers[move.board, default: []] += degrees(bar)
     }
   }
-  // At least a tenth of the T notes are outside the tonic's triad. M is on average more than a scale step higher on the upper corner boards
-  // than on the lower ones.
+  // At least a tenth of the T notes are outside the tonic's triad.
   #expect(pairs > 1_000 && home < pairs * 9 / 10)
   func mean(_ board: Int) -> Double { Double(centers[board]!.reduce(0, +)) / Double(centers[board]!.count) }
   #expect(mean(0) > mean(6) + 1 && mean(2) > mean(8) + 1)
@@ -116,7 +114,7 @@ func `A bar of a longer game has two to four note pairs, and the first bar two`(
   let game = try game(.ultimate, "e5 d4")
   let music = rendition(game)
   let bars = moves(music)
-  // e5 selects the board b2, whose root is the tonic. d4 is the lower left cell of b2 and selects the board a1, whose root is D.
+  // e5 selects the board b2, whose root is the tonic. d4 selects the board a1, whose root is D.
   let beds = music.events.filter { $0.kind == .drone && $0.amount > 0 && $0.frame >= bars[0].start }
   let long = bars[1].start + (try #require(bars[1].pairs.last?.t?.onset))
   #expect(beds.map(\.frame) == [long])

@@ -25,7 +25,7 @@ import TicTacToe
         _ = conductor.handle(.moved(move), at: now)
       }
       index += 1
-      // One rematch in five starts half a second after the last move; the others start after the arch.
+      // One rematch in five starts half a second after the last move, the others after the arch.
       now = now + .seconds(generator.below(5) == 0 ? 0.5 : 75)
       _ = conductor.music.advance(to: now - Conductor.lookahead)
     }

@@ -96,7 +96,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   for (record, music) in renditions(.ultimate, 3) {
     let bars = music.bars.filter { $0.kind == .move }
     for (move, bar) in zip(record.game.variantMoves, bars) {
-      // The bed at the move's first note. Later in the bar the bed may move to the root of the next board.
+      // Later in the bar the bed may move to the root of the next board.
       guard let bed = music.events.last(where: { $0.kind == .drone && $0.amount > 0 && $0.frame <= bar.start }) else {
         continue
       }
@@ -112,7 +112,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
       #expect(explained.contains("  change \(bar.change): ") == (bar.change > 0))
       if !own.isEmpty { #expect(explained.contains("bed \(own[0]) \(own[1])")) }
     }
-    // In the arch (the music after the end) the bed, the soft low tone, is the tonic with its fifth again.
+    // In the arch the bed is the tonic with its fifth again.
     let last = try #require(music.events.last { $0.kind == .drone && $0.amount > 0 })
     #expect(last.velocity == 0 && last.pitch.midi % 12 == music.rules.drone.bed.midi % 12)
   }

@@ -2,7 +2,7 @@ import ScoreIO
 import ScoreModel
 import Testing
 
-/// Tests of key signatures. The window's staff, the printed page and MusicXML derive them from the scale.
+/// The window's staff, the printed page and MusicXML derive key signatures from the scale.
 @Suite struct ScaleSignatureTests {
   @Test("The shipped rules have two sharps, two sharps and four flats, in engraving order")
   func shipped() throws {

@@ -9,20 +9,17 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// The rules used by the tests.
 let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
 
-/// The folder of the shipped rule files.
 let assets = repository.appending(path: "Assets").path
 
-/// The game with moves on `squares`, whose names are separated by spaces.
 func game(_ squares: String) throws -> Game {
   var game = Game()
   for name in squares.split(separator: " ") { try game.play(#require(Square(name: name))) }
   return game
 }
 
-/// Plays every game up to symmetry; calls `visit` after every move, with the game so far and its conductor.
+/// Every game up to symmetry. Calls `visit` after every move.
 func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> Void) {
   func walk(_ game: Game, _ conductor: GameConductor, _ now: Tick) {
     visit(game, conductor)
@@ -40,7 +37,6 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
   walk(Game(), start, .seconds(1))
 }
 
-/// The shortest game whose last move satisfies a condition.
 func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   var row = [Game()]
   while !row.isEmpty {
@@ -58,7 +54,7 @@ func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   return nil
 }
 
-/// Plays a whole game, with each move at the end of the bar before. Returns the conductor, and its events for the last move.
+/// Each move comes at the end of the bar before it. `last` has the events for the last move.
 func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human: Player? = nil) -> (
   conductor: GameConductor, last: [ScoreEvent]
 ) {
@@ -73,7 +69,6 @@ func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human:
   return (conductor, last)
 }
 
-/// Advances time in steps and collects the events.
 func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick = .milliseconds(50)) -> [ScoreEvent] {
   var events: [ScoreEvent] = []
   var now = from
@@ -84,12 +79,12 @@ func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick 
   return events
 }
 
-/// A random thinking time in seconds: 4·e^z, log-normal with median 4 s. The sum of twelve uniform numbers approximates the normal z.
+/// 4·e^z seconds: log-normal with median 4 s. The sum of twelve uniform numbers approximates the normal z.
 func thinkingTime(_ generator: inout SplitMix64) -> Double {
   var sum = 0.0
   for _ in 0..<12 { sum += Double(generator.below(1_000_000)) / 1_000_000 }
   let z = 0.6 * (sum - 6)
-  // e^z by its series, which gives the same result on every machine.
+  // A series gives the same e^z on every machine.
   var term = 1.0
   var power = 1.0
   for n in 1..<30 {

@@ -63,21 +63,20 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  // After a bar of two pairs the first echo comes after 45 % of eight seconds, after a bar of eight pairs after 100 %. This bar has four
-  // pairs, so two sixths of the 55 % are added.
+  // The first echo comes after 45 % of eight seconds if the bar has two pairs, after 100 % if it has eight. This bar has four pairs: two
+  // sixths of the 55 % are added.
   #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
     let sources = moved.flatMap { bar in [0, 12].map { up in bar.melody.suffix(left).map { $0.midi + up } } }
     #expect(sources.contains(echo.melody.map(\.midi)))
-    // T rests in an echo, except on the echo's long note.
+    // T rests in an echo, except on the long note.
     #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil)
   }
   #expect(echoes.allSatisfy { $0.pairs.allSatisfy { $0.m!.velocity < 45 && $0.m!.pitch <= Pitch(93) } })
-  // At most two echoes have the same notes.
   let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
-  // The low tonic is struck every 40 s for two minutes, then ever more rarely and softly. After ten minutes there is silence.
+  // The low tonic is struck every 40 s for two minutes, then ever more rarely and softly until silence after ten minutes.
   let strokes = events.filter { $0.voice == .bass && $0.pitch == Pitch(35) }
   let rests = zip(strokes.dropFirst(), strokes).map { ($0.frame - $1.frame).seconds }
   #expect(strokes.prefix(3).map(\.frame) == (1...3).map { end + .seconds(40 * Double($0)) })
@@ -85,8 +84,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes an echo comes a short note (1.05 s) after each stroke of the low tonic. The echo has two notes of a move's bar: the
-  // note of the cell and the long note.
+  // After two minutes an echo of a move's cell and long note comes a short note (1.05 s) after each stroke of the low tonic.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {
@@ -278,8 +276,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // A sign that was cut off or postponed must now sound in this bar, or stay pending. It may be dropped only if the move ends the game.
-      // It is kept even if the rules say that the bar's own sign covers it (`covers`), because the two may be signs of different players.
+      // Only a move that ends the game may drop a sign that was cut off or postponed. A bar's own sign that covers it (`covers`) may not,
+      // because the two may be signs of different players.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {
@@ -297,7 +295,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       }
       if let first = heard.first {
         owedSeen += 1
-        // If several signs are due, the one with the highest precedence sounds.
+        // Of several due signs the one with the highest precedence sounds.
         let order = rules.signs.map(\.name)
         #expect(
           due.filter { $0 != own && !covered.contains($0) }.allSatisfy {
@@ -374,8 +372,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // While the connection was lost only T's sound was left out. The score keeps T in all pairs, because all listeners of a match have the
-  // same score.
+  // Only T's sound was left out. The score keeps T in all pairs, because all listeners of a match have the same score.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 

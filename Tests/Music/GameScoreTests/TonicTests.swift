@@ -42,7 +42,7 @@ import TicTacToe
     }
     #expect(tonics.joined(separator: " ") == expected)
   }
-  // A session keeps its tonic for three games, unless an awakening (a sure win) or a draw changes it.
+  // A session keeps its tonic for three games, unless an awakening or a draw changes it.
   var station = Station()
   let places = (0..<10).map { _ in
     defer { station = station.next(goesOn: false, draw: nil, of: 10) }
@@ -82,7 +82,7 @@ func `On every tonic T stays in the triad, and all low tones are the tonic`(
   let tonic = Spelling("\(["C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"][semitone])4")
   var moved = far.moved(to: try #require(tonic))
   moved.tonics = []
-  // The drone's notes, the bed and the signs' bass notes are the tonic.
+  // The drone, the bed and the signs' bass notes are the tonic.
   for pitch in moved.drone.notes + [moved.drone.bed] + moved.signs.compactMap(\.bass) {
     #expect(Pitch.keys.contains(pitch.midi) && pitch.midi % 12 == semitone)
   }

@@ -10,12 +10,11 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// A game's events with their times, and the rules by which they are composed. Each test compares two plays that differ in exactly one
-/// fact.
+/// A game's events with their times, and the rules of its music.
 private struct Play {
   var gameEvents: [(at: Double, what: GameEvent)]
   var rules: ScoreRules
-  /// The length of the play in seconds.
+  /// Seconds from the start of the play.
   var end: Double
 
   /// Plays the moves of `game` every three seconds from 1 s on, and then the events `more`, each at its time in seconds.
@@ -35,7 +34,6 @@ private struct Play {
     return other
   }
 
-  /// All score events of the play, in the order in which the conductor posts them.
   var events: [ScoreEvent] {
     var conductor = GameConductor(seed: 3, rules: rules)
     var events: [ScoreEvent] = []
@@ -46,7 +44,7 @@ private struct Play {
     return events + conductor.music.advance(to: .seconds(end))
   }
 
-  /// The note log: one line for each event that no cut has removed, without the event's generation.
+  /// One line for each event that no cut has removed, without the event's generation.
   var log: [String] {
     let kept = ScoreEvent.heard(events).filter { $0.frame < .seconds(end) }
     return kept.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
@@ -74,20 +72,19 @@ private struct Play {
   }
 }
 
-/// A fact, music with the fact, and music without it.
 private struct Row {
   let fact: String
   let with: Play
   let without: Play
-  /// Up to the time `from` (seconds) the logs are equal; at the time `by` at the latest they differ.
+  /// The logs are equal up to `from` (seconds) and differ at `by` (seconds) at the latest.
   let from: Double
   let by: Double
   /// Each differing line of the log must contain one of these words; empty if the whole bar may differ.
   var words: [String] = []
 }
 
-/// `games` has for each fact the shortest game in which the sign of the last move answers this fact. `pairs` has for each fact the two
-/// shortest games that are equal up to their last moves, whose facts differ in this fact alone; a fact without two such games has no entry.
+/// For each fact the shortest game in which the last move's sign answers the fact, and the two shortest games whose last moves differ in
+/// this fact alone. A fact may have no such two games.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]
@@ -124,8 +121,7 @@ private func game(_ squares: String) throws -> Game {
   return game
 }
 
-/// For each fact of a move two rows: two games whose last moves differ in this fact alone, if there are any; and one game with and
-/// without the rule of this fact.
+/// For each fact two games whose last moves differ in this fact alone, if any, and one game with and without the fact's rule.
 private func moveRows() throws -> [Row] {
   var rows: [Row] = []
   for fact in moveFacts {
@@ -134,7 +130,7 @@ private func moveRows() throws -> [Row] {
       let at = 1 + 3 * Double(with.moves.count - 1)
       rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
     }
-    // The same game under rules without this fact's signs, so that these signs alone make the difference.
+    // The same game under rules without this fact's signs.
     let with = try #require(found?.with ?? shortest.games[fact])
     let at = 1 + 3 * Double(with.moves.count - 1)
     let deaf = Play(with).with { rules in
@@ -181,7 +177,7 @@ private func otherRows() throws -> [Row] {
       fact: "resigned or agreed", with: ended(.win(.x), .resignation), without: ended(.draw, .agreement), from: 9,
       by: 9.2),
     Row(fact: "aborted", with: ended(nil, .abandoned), without: quiet, from: 9, by: 9.2),
-    // The first echo comes less than 8 s after the bar, because the bar is short (`echoes.after-short`).
+    // The bar is short, so the first echo comes after less than 8 s (`echoes.after-short`).
     Row(
       fact: "long waiting", with: Play(begun, end: 28),
       without: Play(begun, end: 28).with { $0.echoes.after = 3_600 }, from: 19.6, by: 20,
@@ -206,7 +202,6 @@ private func otherRows() throws -> [Row] {
   ]
 }
 
-/// The lines that only the log of `with` has, and the lines that only the log of `without` has.
 private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   let (a, b) = (row.with.log, row.without.log)
   let change = a.difference(from: b)
@@ -224,7 +219,7 @@ func `Games that differ in one fact sound the same, sample for sample, before it
     let at = try #require(first, "\(row.fact): nothing differs")
     #expect(at >= row.from - 0.000_1, "\(row.fact): differs at \(at) s, before \(row.from) s")
     #expect(at <= row.by, "\(row.fact): differs only from \(at) s on")
-    // The largest difference of two samples must be audible, not a rounding error; full scale is 1.
+    // The largest difference of two samples (full scale is 1) must be audible, not a rounding error.
     let change = zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
     #expect(change > 0.000_5, "\(row.fact): the largest difference is \(change)")
   }
@@ -250,8 +245,6 @@ func `Games that differ in one fact sound the same, sample for sample, before it
   }
 }
 
-/// The golden file is for reading: every fact, the game that causes it, and the changes that the fact makes to the note log.
-///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test AdaptTests`, then read the diff.
 @Test func `The golden file lists every fact with a game that causes it and its events`() throws {
   let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/facts.txt")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ScoreIO
 
-/// The built alina-score beside the test bundle; `nil` if there is none.
+/// Beside the test bundle; `nil` if alina-score has not been built.
 let command: String? = {
   let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? ""
   var folder = URL(fileURLWithPath: bundle)
@@ -129,7 +129,7 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   try games[0].text.write(toFile: folder + "/one.pgn", atomically: true, encoding: .utf8)
   try (games[1].text + "\n" + games[2].text).write(toFile: folder + "/two.pgn", atomically: true, encoding: .utf8)
   try (games[3].jsonLine + "\n").write(toFile: folder + "/three.jsonl", atomically: true, encoding: .utf8)
-  // A file beside the games that is not a game is skipped with a message.
+  // A file that is not a game is skipped with a message.
   try "Games of the club.\n".write(toFile: folder + "/README.txt", atomically: true, encoding: .utf8)
   try #"{"moves": 3}"#.write(toFile: folder + "/package.json", atomically: true, encoding: .utf8)
   let measured = try run(["measure", folder])
@@ -145,7 +145,7 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   let folder = NSTemporaryDirectory() + "names-\(UUID().uuidString)"
   try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: folder) }
-  // The first name is not UTF-8. Foundation returns it with U+FFFD in place of the bad byte, so that it looks like the second name.
+  // The first name is not UTF-8. Foundation returns U+FFFD in place of the bad byte, which makes it look like the second name.
   for name in [[0x67, 0xFF], Array("g\u{FFFD}".utf8)] as [[UInt8]] {
     let path = Array(folder.utf8) + [0x2F] + name + Array(".pgn".utf8)
     let file = try #require(fopen((path + [0]).map { CChar(bitPattern: $0) }, "w"))

@@ -4,13 +4,11 @@ import Testing
 
 @testable import ScoreIO
 
-/// Tests with independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg analyse the output of `alina-score`.
-///
-/// `./test` installs the tools; elsewhere the tests are skipped with a reason. `EARS=1` runs them at full length.
+/// Independent tools (numpy, scipy, mido, FluidSynth's player, ffmpeg) analyse the output of `alina-score`. `EARS=1` runs the tests at full
+/// length.
 @Suite(.serialized, .long) struct EarsTests {
   private static let isLong = ProcessInfo.processInfo.environment["EARS"] != nil
 
-  /// The built alina-score beside the test bundle.
   private static let score: String = {
     var folder = URL(
       fileURLWithPath: CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0])
@@ -25,7 +23,7 @@ import Testing
     return (result.status == 0, result.out + result.errors)
   }
 
-  // Uses Debian's own Python whatever the PATH says, because apt installs the modules for this Python.
+  // Debian's own Python, because apt installs the modules for it.
   private static func python(_ arguments: [String]) -> (ok: Bool, out: String) {
     succeeds(["PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"] + arguments)
   }

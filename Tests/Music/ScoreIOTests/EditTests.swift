@@ -67,7 +67,7 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
     return lines
   }
   #expect(read(to: "calm").contains { $0.contains("> bars.short") })
-  // Goes down to the dial of the long note, then turns it up by pressing `l` and an arrow key.
+  // `j` goes down to the dial of the long note, and `l` with an arrow key turns it up.
   try edit.input.write(contentsOf: Data("jl\u{1B}[C".utf8))
   #expect(read(to: "bars.long               6").last?.contains("●") == true)
   #expect(try RuleLibrary.load(file).rules.bars.long == 6)

@@ -12,7 +12,7 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// Independent readers of our exports: Python modules. `PYTHON` names an interpreter that has them.
+/// `PYTHON` names an interpreter that has the modules which read our exports.
 enum Python {
   static let path = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
   static let hasMido = (try? run("import mido"))?.status == 0
@@ -20,7 +20,6 @@ enum Python {
   static let hasMusic21 = (try? run("import music21"))?.status == 0
   static let hasChess = (try? run("import chess"))?.status == 0
 
-  /// Runs a Python program with the path of a file as its argument.
   static func run(_ program: String, _ path: String = "") throws -> (status: Int32, output: String) {
     let result = try Child.run([Self.path, "-c", program, path])
     return (result.status, result.out)
@@ -46,9 +45,9 @@ func `The comb filter delays a sound file by the same time at every sample rate`
   #expect(abs(Double(loudest) / Double(rate) - 0.1) < 0.001)
 }
 
-/// A reader of Standard MIDI Files, written from the specification.
+/// Written from the specification of Standard MIDI Files.
 private struct ReadMIDI {
-  /// A message of a track, and its time in seconds by the tempos of the first track.
+  /// `seconds` follows from the tempos of the first track.
   struct Message {
     let tick: Int
     let seconds: Double
@@ -56,7 +55,7 @@ private struct ReadMIDI {
   }
 
   var tracks: [[Message]] = []
-  /// `longest`: the greatest number of ticks between two messages. `widest`: the greatest number of bytes that encode such a distance.
+  /// The greatest number of ticks between two messages, and in `widest` the greatest number of bytes that encode such a distance.
   var longest = 0
   var widest = 0
 
@@ -112,7 +111,7 @@ func `A MIDI file has the render's onsets and bars, and ends with all keys and p
     let file = ReadMIDI(bytes)
     #expect(file.tracks[0].first?.bytes == [0xFF, 0x03, 14] + Array("Ingrid - Zo".utf8) + [0xEB, 0x20, 0x3F])
     #expect(file.tracks[0].first { $0.bytes.starts(with: [0xFF, 0x51]) }?.tick == 0)
-    // At each bar of the score the file has a marker and, unless the bar is silent, a time signature.
+    // Each bar has a marker and, unless it is silent, a time signature.
     let markers = file.tracks[0].filter { $0.bytes.starts(with: [0xFF, 0x06]) }
     #expect(markers.count == rendition.bars.count)
     for (marker, bar) in zip(markers, rendition.bars) { #expect(abs(marker.seconds - bar.start.seconds) < 0.000_1) }
@@ -246,7 +245,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
-      // Compares only bars in even rhythm: there a short pair lasts 1 quarter note and a long pair 4.
+      // In even rhythm a short pair lasts 1 quarter note and a long pair 4.
       for (index, pair) in bar.sounding.enumerated() where bar.rhythm == .even {
         let whole = pair.isLong ? 4.0 : 1.0
         let half = pair.answer == nil ? whole : whole / 2
@@ -337,7 +336,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
     return
   }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-  // Cairo refuses sides above 32,767 pixels: a higher page is written as several PNG files.
+  // Cairo refuses sides above 32,767 pixels, so a higher page is written as several PNG files.
   let folder = TemporaryFolder()
   let long = ScorePage(
     Array(repeating: renditions()[0].bars, count: 60).flatMap { $0 }, rules: rules, title: "", subtitle: "")
@@ -376,7 +375,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
   try tone.write(to: wav)
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
-  // libsndfile scales WAV and FLAC by different factors (2²³ and 2²³ − 1), so a sample differs by at most one step of 24 bits.
+  // libsndfile scales WAV and FLAC by different factors (2²³ and 2²³ − 1).
   #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
   #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
   #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })
@@ -411,7 +410,6 @@ func `A sound file whose last bytes do not fit on the disk is refused and remove
   #expect(try Child.run(tone).status == 0)
   let size = try Data(contentsOf: URL(filePath: path)).count
   try FileManager.default.removeItem(atPath: path)
-  // With the signal for oversized files ignored, `write` fails as on a full disk.
   let limited = ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\(size - 1)"] + tone
   let told = try Child.run(limited)
   #expect(told.status == 2 && told.errors == "alina-score: \(path): cannot be written (File too large)\n", "\(told)")

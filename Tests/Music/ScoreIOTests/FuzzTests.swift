@@ -16,7 +16,7 @@ import TicTacToe
 /// Changes most values of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
-  /// The keys whose values depend on each other. They keep their values, because the reader would refuse random values.
+  /// These values depend on each other, so the reader would refuse random ones.
   private static let bound: Set<String> = [
     "name", "tonic", "mode", "cells", "octaves", "compass", "register", "covers", "when", "unless", "softest",
   ]
@@ -65,7 +65,7 @@ private struct Shaker: RuleVisitor {
 }
 
 @Suite struct FuzzTests {
-  /// `FUZZ=1100000 FUZZ_SEED=2` plays more games, with another seed, and reports after every 10,000 games.
+  /// `FUZZ=1100000 FUZZ_SEED=2` plays more games, with another seed.
   private static let games = amount("FUZZ", quick: 2_000, all: 20_000)
   private static let seed = UInt64(amount("FUZZ_SEED", quick: 2_026, all: 2_026))
 
@@ -78,11 +78,11 @@ private struct Shaker: RuleVisitor {
     rules.performance.softest = min(rules.performance.softest, rules.performance.range.lowerBound)
     rules.melody.candidates = 1 + rules.melody.candidates % 3
     if !rules.tonics.isEmpty { rules.tonics[0] = rules.scale.tonicSpelling }
-    // Writes and reads the changed rules: the reader refuses those that must not be played.
+    // The reader refuses rules that must not be played.
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 
-  /// Changes together what must agree: a scale, cells on the scale, a compass that contains the cells. Also changes the facts of signs.
+  /// Changes together what must agree: the scale, the cells and the compass.
   private static func rescale(_ rules: inout ScoreRules, _ generator: inout SplitMix64) {
     let modes = Scale.modes.sorted { $0.key < $1.key }
     rules.scale = Scale(
@@ -101,14 +101,13 @@ private struct Shaker: RuleVisitor {
     }
   }
 
-  /// The numbers of games of random players, of games of players that win or block, and of score events of all games.
+  /// Games of random players, games of players that win or block, and score events of all games.
   struct Played {
     var (random, reference, events) = (0, 0, 0)
     var games: Int { random + reference }
   }
 
-  /// Plays one to three games at random times, with random other events in between; every note must be valid. At least one session in four
-  /// uses one of the shipped scores, the first three of `all`. One game in eleven is played by players that win or block.
+  /// At least one session in four uses a shipped score, one of the first three of `all`.
   static func session(_ number: Int, _ all: [ScoreRules], _ played: inout Played) -> [ScoreEvent] {
     var generator = SplitMix64(seed: seed, index: UInt64(number) << 20)
     func anyRules(_ generator: inout SplitMix64) -> ScoreRules {
@@ -125,13 +124,12 @@ private struct Shaker: RuleVisitor {
       let isReference = generator.below(11) == 0
       played.random += isReference ? 0 : 1
       played.reference += isReference ? 1 : 0
-      // One game in sixteen is of Infinite, and one in sixteen of Ultimate.
       let variant = [0: Variant.infinite, 1: .ultimate][generator.below(16)] ?? .classic
       var moves =
         isReference
         ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
       var game = Game(from: VariantState(startOf: variant))
-      // One game in eight starts from a later position. One game in eight has no start event, as if it was resumed.
+      // One game in eight has no start event, as if it was resumed.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }

@@ -75,7 +75,7 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
   #expect(told(event, event, #"{"undo": true}"#, returning).hasPrefix("line 4: returns:"))
 }
 
-/// A rule file for a game of dice: the standard rules under another name, with example events.
+/// The standard rules under another name, with example events.
 private func dice() throws -> (folder: TemporaryFolder, file: String) {
   let folder = TemporaryFolder()
   let example = """
@@ -133,7 +133,7 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
     "\(measured)")
 }
 
-/// The lines of the code block in docs/tintinnabuli.md that contains the text `part`.
+/// The lines of the code block in docs/tintinnabuli.md that contains `part`.
 private func block(_ part: String) throws -> [String] {
   let blocks = try #require(page).components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
     \.element)
@@ -145,7 +145,7 @@ private func block(_ part: String) throws -> [String] {
   let folder = TemporaryFolder()
   let lines = try block(#""facts": ["slow"]"#)
   try lines.joined(separator: "\n").write(toFile: folder.path + "/events.jsonl", atomically: true, encoding: .utf8)
-  // Leaves out the command `cat … | alina-score live`: it takes a minute of real time and reads the same lines.
+  // `cat … | alina-score live` takes a minute of real time and reads the same lines.
   let steps = try (block("cp examples/") + block("cat events.jsonl")).filter { !$0.hasPrefix("cat ") }
   #expect(steps.count == 4 && lines.count == 3)
   let program = ["set -e", "cd \"$0\"", "ln -s \"$1\" examples", "PATH=${2%/*}:$PATH"] + steps
@@ -281,13 +281,13 @@ func `Event lines are played on the sound device as they arrive, and become a MI
     #"{"at": \#(1 + 0.15 * Double(number)), "voice": "\#(number % 2 == 0 ? "first" : "second")", "degree": \#(number * 5 % 11)}"#
   }
   try text.joined(separator: "\n").write(toFile: lines, atomically: true, encoding: .utf8)
-  // SDL's disk driver takes blocks as fast as they come, so that the test need not last as long as the music.
+  // SDL's disk driver takes blocks as fast as they come.
   let played = try Child.run(
     [try #require(command), "live", lines],
     environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw, "SDL_DISKAUDIODELAY": "0"])
   #expect(played.status == 0 && played.errors.isEmpty, "\(played)")
   #expect(try run(["live", lines, "--wav", wav]).status == 0)
-  // Leaves out zeros: the device writes them while it waits for the next block, and the music itself has none after its start.
+  // The device writes zeros while it waits for the next block. The music itself has none after its start.
   let live = try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { bytes in
     bytes.bindMemory(to: Stereo.self).filter { $0 != .zero }
   }
@@ -374,7 +374,7 @@ func `No key or pedal stays down after a signal or the end of the input`(_ numbe
   }
   let sounds = try (1...2).map { try Data(contentsOf: URL(filePath: folder.path + "/\($0).raw")) }
   let samples = sounds[0].withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-  // The example plays three events, six seconds apart, and an arch, so the sound lasts more than 25 s. It must be soft but audible.
+  // Three events, six seconds apart, and an arch last more than 25 s.
   let peak = samples.map { abs($0) }.max() ?? 0
   #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
   #expect(sounds[0] == sounds[1])

@@ -11,12 +11,11 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// The folder of the shipped rule files.
 let assets = repository.appending(path: "Assets").path
 let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
 let standardText = (try? String(contentsOfFile: assets + "/score.yaml", encoding: .utf8))!
 
-/// The errors that the reader reports for the standard rule file with some text replaced.
+/// The reader's errors for the standard rule file with some text replaced.
 private func errors(_ changes: (String, String)...) -> [String] {
   var text = standardText
   for (old, new) in changes {
@@ -61,8 +60,7 @@ func `Games satisfy all measures of form at every pace, with and without human p
 func `At every pace most bars reach their long note, and there is one at least every 20 s`(
   _ name: String, _ variant: Variant
 ) throws {
-  // At least 85 % of the bars must reach their long note. In Misère 84.9 % do in the first 60 games and 86.7 % in 200, so 60 games are too
-  // few.
+  // 85 % of the bars must reach their long note. In Misère 84.9 % do in 60 games and 86.7 % in 200, so 60 games are too few.
   let games = ReferenceGames.games(amount("PACE", quick: variant.isLong ? 12 : 120, all: 200), of: variant)
   for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
     #expect(report.share >= 0.85, "\(name), \(variant), \(report.pace): \(report.share)")
@@ -172,7 +170,7 @@ func `The music of two hundred reference games satisfies all measures of style`(
       }
     }
     guard let rules = try? RuleReader.rules(damaged.joined(separator: "\n")) else { continue }
-    // If the reader accepts the damaged file, its rules can be played.
+    // Rules that the reader accepts must be playable.
     #expect(Rendition(of: ReferenceGames.game(seed: 1, index: 2), rules: rules).bars.count > 8)
   }
 }

@@ -2,13 +2,12 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// Writes the table of all keys of a rule file, in order.
 struct RuleTable: RuleVisitor {
   private var rows: [String] = []
   private var path = ""
   private var isOptional = false
 
-  /// The table as Markdown; the column "here" has the values of `rules`.
+  /// The column "here" has the values of `rules`.
   static func markdown(_ rules: ScoreRules) -> String {
     var table = RuleTable()
     var rules = rules

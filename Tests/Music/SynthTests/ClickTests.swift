@@ -5,14 +5,11 @@ import Testing
 
 @testable import Synth
 
-/// Tests that nothing clicks: the measure `Signal.click` stays below +6 dB at every event and change.
-///
-/// `SYNTH_HOURS=1` in the environment simulates hours of play instead of minutes.
+/// `Signal.click` must stay below +6 dB at every event and change. `SYNTH_HOURS=1` simulates hours of play instead of minutes.
 @Suite("Nothing clicks")
 struct ClickTests {
   private static let long = getenv("SYNTH_HOURS") != nil
 
-  /// The largest click measure at any of the frames `moments`, and its frame.
   private func worst(_ x: [Float], _ moments: [Int]) -> (decibels: Double, frame: Int) {
     var result = (decibels: -200.0, frame: 0)
     for frame in moments where frame > 2_400 && frame < x.count / 2 - 2_400 {
@@ -60,7 +57,7 @@ struct ClickTests {
     play(200_000)
     change { engine.setMuted(true) }
     change { engine.setMuted(false) }
-    // Mutes the sound, and unmutes it after 500 frames (10 ms), before the fade to silence has ended.
+    // Unmutes after 500 frames (10 ms), before the fade to silence has ended.
     moments.append(out.count / 2)
     engine.setMuted(true)
     play(500)
@@ -94,7 +91,7 @@ struct ClickTests {
         let at = Int64(3_000 + move * 10_667)
         let m = [74, 76, 78, 79, 81, 83, 85, 86, 88, 90][random.next(10)] - (move % 2 == 0 ? 0 : 12)
         let pan: Int8 = move % 2 == 0 ? 20 : -20
-        // Strikes as loudly as in calm moves. This is the worst case, because the composer makes hurried moves softer.
+        // Calm moves are the worst case, because the composer makes hurried moves softer.
         score.append(Scores.note(m, at: at, velocity: 50, pan: pan))
         score.append(Scores.note(m - 5, at: at + Int64(move % 2) * 2_880, velocity: 44, pan: pan))
       }

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Synth
 
-/// Tests that every audio node must pass with all its presets and with extreme values.
 @Suite("Requirements of every node")
 struct ConformanceTests {
   private static let blocks = [1, 2, 3, 63, 64, 65, 127, 480, 1_024, 8_192]
@@ -30,13 +29,12 @@ struct ConformanceTests {
       var random = Seeded(3)
       let out = fresh().render(input, other) { 1 + random.next(700) }
       #expect(out.0 == golden.0 && out.1 == golden.1, "\(label): random blocks")
-      // After a reset the audio node is like a new one.
       bench.node.pointee.reset()
       start(bench)
       let again = bench.render(input, other)
       #expect(again.0 == golden.0 && again.1 == golden.1, "\(label): reset")
-      // After invalid samples a reset makes the node like a new one. Without a reset the node's output soon has no invalid samples, and its
-      // tail has no denormals.
+      // After invalid samples only a reset makes the node like a new one. Without it the output soon has no invalid samples, and the tail
+      // has no denormals.
       var poison = input
       poison[100] = .nan
       poison[200] = .infinity

@@ -14,7 +14,7 @@ struct FeedbackCombTests {
       bench.set(.string(frequency: 48_000 / delay, t60: 7.5, damping: damping))
       let n = 1 << 19
       let power = Signal.spectrum(bench.render(Signal.impulse(n)).0, windowed: false)
-      // Damping is a low-pass filter, which detunes the high harmonics: with damping only five harmonics are checked, without it twelve.
+      // Damping is a low-pass filter, which detunes the high harmonics.
       for h in 1...(damping == 0 ? 12 : 5) {
         let f = Double(h) * 48_000 / delay
         let found = Signal.peak(power, near: Int(f * Double(n) / 48_000), within: 30) * 48_000 / Double(n)
@@ -68,7 +68,7 @@ struct FeedbackCombTests {
     for frame in stride(from: 47_000, to: 70_000, by: 500) {
       #expect(Signal.click(x, at: frame) < before + 6)
     }
-    // If the comb's delay jumps from 389 to 412 frames without interpolation, there is a click, which the measure must detect.
+    // A delay that jumps from 389 to 412 frames without interpolation clicks, which the measure must detect.
     var line = [Float](repeating: 0, count: 96_000)
     for i in 0..<96_000 {
       let d = i < 48_000 ? 389 : 412
@@ -154,7 +154,7 @@ struct EnvelopeTests {
     return frames.map(\.x)
   }
 
-  /// A 1 kHz tone whose level alternates between two values every quarter of a second.
+  /// A 1 kHz tone, whose level alternates between two values every quarter of a second.
   private var steps: [Float] {
     Signal.sine(1_000, 96_000, amplitude: 1).enumerated().map { $1 * (($0 / 12_000) % 2 == 0 ? 0.1 : 0.5) }
   }
@@ -253,7 +253,7 @@ struct ReverbTests {
     "the reverb's level in dB falls linearly within 1 dB over 40 dB, with the requested T60",
     arguments: [2.8, 3.6, 4.0])
   func straight(t60: Float) {
-    // Without treble damping (`treble: 1`) all bands decay at the same rate.
+    // `treble: 1` means that all bands decay at the same rate.
     let (l, _) = response(.init(decay: t60, treble: 1))
     let curve = decayCurve(l)
     let from = curve.firstIndex { $0 < -5 } ?? 0
@@ -280,7 +280,7 @@ struct ReverbTests {
         bands.append(10 * log10(power[lo..<hi].reduce(0, +) / Double(hi - lo)))
         f *= 1.26
       }
-      // The treble falls by design. So each band is compared with the mean of the bands within an octave.
+      // The treble falls by design, so each band is compared with the mean of the bands within an octave.
       for b in bands.indices {
         let near = bands[max(0, b - 3)...min(bands.count - 1, b + 3)]
         #expect(bands[b] - near.reduce(0, +) / Double(near.count) < 6)
@@ -310,7 +310,7 @@ struct OutputTests {
     #expect(bench.node.pointee.framesLimited == 0)
     for (amplitude, f) in [(1.0, 440.0), (1.5, 62), (3, 440), (3, 1_480)] {
       bench.node.pointee.reset()
-      // A soft tone that becomes loud within 4 ms, like a struck string, and decays.
+      // The soft tone becomes loud within 4 ms, like a struck string, and decays.
       let x = Signal.sine(f, 96_000, amplitude: 1).enumerated().map { i, s in
         let rise = min(max(Double(i - 24_000) / 192, 0), 1)
         let fall = exp(-max(Double(i - 30_000), 0) / 12_000)
@@ -331,7 +331,7 @@ struct OutputTests {
   func dither() {
     var dither = Dither()
     let n = 1 << 16
-    // The tone's amplitude is 0.4 quantisation steps: without dither the tone would vanish.
+    // Without dither a tone of 0.4 quantisation steps would vanish.
     let x = Signal.sine(750, n, amplitude: 0.4 / 32_767)
     var y = [Int16](repeating: 0, count: n)
     dither.convert(x, to: &y, count: n)

@@ -28,7 +28,7 @@ struct EngineTests {
   func onset() {
     for frame in [0, 1, 63, 64, 1_000, 12_345] {
       let out = Scores.render([Scores.note(83, at: Int64(frame))], frames: 14_000) { 480 }
-      // The first sample of a rise from zero is 0, so sound begins with the next one.
+      // The first sample of a rise from zero is 0.
       let first = out.firstIndex { $0 != 0 }.map { $0 / 2 }
       #expect(first == frame || first == frame + 1, "scheduled for \(frame), heard at \(String(describing: first))")
     }
@@ -62,8 +62,7 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // The scheduler has room for the first two of the four notes. Popping these makes room for the other two, which sound at frame 1,000,
-    // too.
+    // Popping the first two of the four notes makes room for the other two.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }
@@ -81,14 +80,13 @@ struct EngineTests {
     ])
     engine.post([Scores.event(.cut, at: 5_000, 2), Scores.note(78, at: 6_000, 2)])
     _ = Scores.render([], frames: 12_000, engine: engine) { 256 }
-    // Four notes sound: 83 and 60 come before the cut, 78 belongs to the cut's own bar, and 62 to a later bar.
+    // 83 and 60 come before the cut, 78 belongs to the cut's own bar, and 62 to a later bar.
     #expect(engine.counters.voices == 4)
   }
 
   @Test("the engine tunes new notes and the strings while the pedal holds earlier notes")
   func tuning() {
-    /// The amplitudes of the last note at two frequencies, those of B3 for A4 = 440 Hz (`old`) and 466 Hz (`new`), from half a second after
-    /// the note begins.
+    /// The amplitudes of the last note at B3 for A4 = 440 Hz (`old`) and 466 Hz (`new`), from half a second after the note begins.
     func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
       var patch = Patch()
       if strings {
@@ -96,7 +94,7 @@ struct EngineTests {
         patch.levels.stringSend = 0
       }
       let engine = Engine(patch: patch)
-      // Strikes notes while the pedal is down, and retunes every half second meanwhile. Then strikes the note that is measured.
+      // Retunes every half second while the pedal is down, and then strikes the note that is measured.
       engine.post([Scores.event(.pedal, at: 0)] + (0..<5).map { Scores.note(59, at: Int64($0) * 24_000, hold: 2_000) })
       for a4 in tunings {
         _ = Scores.render([], frames: 24_000, engine: engine) { 480 }

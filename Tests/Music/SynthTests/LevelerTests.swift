@@ -3,7 +3,7 @@ import Testing
 
 @testable import Synth
 
-/// Tests of the setting that makes quiet passages nearly as loud as loud ones.
+/// Evening makes quiet passages nearly as loud as loud ones.
 @Suite("Evened loudness")
 struct LevelerTests {
   private func render(_ events: [ScoreEvent], even: Bool, frames: Int, block: @escaping () -> Int = { 1_024 })
@@ -26,7 +26,6 @@ struct LevelerTests {
   @Test(
     "evened loudness leaves a quarter of the level difference between soft and loud chords, and keeps silence silent")
   func range() {
-    /// Sixteen equal chords of the given velocity, four a second.
     func chords(_ velocity: UInt8) -> [ScoreEvent] {
       (0..<16).flatMap { k in
         [71, 74, 78].map { Scores.note($0, at: Int64(k) * 12_000, velocity: velocity, hold: 12_000) }

@@ -1,15 +1,13 @@
 import Glibc
 
-/// The distance of two sounds in dB, in 48 mel bands from 30 Hz to 16 kHz. The sounds are cut into frames of 4,096 samples, one every 1,024
-/// samples for six seconds, and bands below −60 dB of the louder sound's maximum count as −60 dB. The distance of two frames is the root
-/// mean square of their bands' differences (in `tools/fit-piano/mel.py` the mean absolute difference), averaged over all frames.
+/// The distance of two sounds in dB: the root mean square difference of 48 mel bands, 30 Hz to 16 kHz, averaged over six seconds.
+/// `tools/fit-piano/mel.py` takes the mean absolute difference instead.
 enum Mel {
   static let bands = 48
   static let size = 4_096
   static let hop = 1_024
 
-  /// The power in each mel band for each frame of the first six seconds. `x` is interleaved stereo; the power of its two channels is
-  /// averaged.
+  /// The power in each mel band for each frame of the first six seconds, averaged over the two channels of `x`.
   static func spectrogram(_ x: [Float]) -> [[Double]] {
     let bank = Self.bank
     var result: [[Double]] = []
@@ -63,7 +61,7 @@ enum Mel {
     return sum / weight
   }
 
-  /// For each band the bins of its filter, with their weights. The weights form a triangle, whose sides are each at least one bin wide.
+  /// The filters are triangles, whose sides are each at least one bin wide.
   private static var bank: [[(Int, Double)]] {
     func mel(_ f: Double) -> Double { 2_595 * log10(1 + f / 700) }
     let (bottom, top) = (mel(30), mel(16_000))
@@ -90,13 +88,11 @@ enum Mel {
 }
 
 /// Loudness after ITU-R BS.1770: K-weighting, blocks of 400 ms every 100 ms, gates at −70 LUFS and 10 LU below the mean.
-///
-/// For comparisons; the whole mix is measured with ffmpeg.
 enum Loudness {
   static func integrated(_ x: [Float]) -> Double {
     var weighted = [Double](repeating: 0, count: x.count / 2)
     for channel in 0..<2 {
-      // The standard's coefficients for 48 kHz: the shelf, then the high-pass.
+      // For 48 kHz: the shelf, then the high-pass.
       var a = Biquad(
         b: (1.53512485958697, -2.69169618940638, 1.19839281085285), a: (-1.69065929318241, 0.73248077421585))
       var b = Biquad(b: (1, -2, 1), a: (-1.99004745483398, 0.99007225036621))

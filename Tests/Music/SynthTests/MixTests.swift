@@ -3,13 +3,12 @@ import Testing
 
 @testable import Synth
 
-/// Tests of bell, drone and knock in the whole mix, and of the mix on other machines.
 @Suite("The mix")
 struct MixTests {
   private func left(_ x: [Float]) -> [Float] { stride(from: 0, to: x.count, by: 2).map { x[$0] } }
   private func right(_ x: [Float]) -> [Float] { stride(from: 1, to: x.count, by: 2).map { x[$0] } }
 
-  /// The level of a frequency in a second of sound, in dBFS, on the louder side.
+  /// In dBFS, on the louder side.
   private func level(_ x: [Float], _ f: Double, from second: Double) -> Double {
     let range = Int(second * 48_000)..<Int((second + 1) * 48_000)
     return [left(x), right(x)].map { Signal.decibels(Signal.probe($0[range], f).amplitude) }.max() ?? -200
@@ -29,7 +28,7 @@ struct MixTests {
         gain > -60 && gain > level(plain, ratio * f, from: 0.5) + (ratio == 2 ? 0.2 : 15),
         "partial \(ratio): \(gain) dBFS")
     }
-    // The render with the bell minus the render without it is the bell alone, which has energy at its four partials only.
+    // The difference is the bell alone, which has energy at its four partials only.
     let alone = zip(rung, plain).map { $0 - $1 }
     for ratio in [0.35, 0.8, 1.0, 1.35, 1.75, 2.5] {
       #expect(
@@ -53,7 +52,7 @@ struct MixTests {
   func drone() {
     let patch = Patch.standard
     let bed = Scores.event(.drone, at: 0, pitch: 47, duration: 48_000)
-    // Four high pairs, whose pitches are far from the bed's.
+    // High pairs, whose pitches are far from the bed's.
     let pair = (0..<4).flatMap { k in
       [88, 86].map { Scores.note($0, at: 240_000 + Int64(k) * 48_000, velocity: 45, hold: 48_000) }
     }
@@ -84,7 +83,7 @@ struct MixTests {
     #expect(abs(Signal.decibels(peak(-6) / peak(0)) + 6) < 0.1)
   }
 
-  /// The frames of the rendered golden score whose samples are stored: 1,024 frames in every second.
+  /// The golden file has 1,024 frames of every second.
   private static let windows = stride(from: 4_000, to: 580_000, by: 48_000).map { $0..<$0 + 1_024 }
 
   /// After a deliberate change of the sound: `UPDATE_GOLDENS=1 ./test SynthTests/MixTests`.

@@ -6,12 +6,10 @@ import Testing
 
 @testable import Synth
 
-/// Tests of the modal piano against the sampled grand it was fitted to.
 @Suite("The modal piano")
 struct PianoTests {
   private static let bees = [35, 47, 59, 71, 83, 95]
 
-  /// A patch in which only the piano sounds.
   private static var dry: Patch {
     var patch = Patch.standard
     patch.levels.reverbSend = -90
@@ -22,8 +20,7 @@ struct PianoTests {
     return patch
   }
 
-  /// One note whose key is held for `seconds` seconds. The result begins at the first sample that is louder than 40 dB below the note's
-  /// peak.
+  /// The key is held for `seconds` seconds. The result begins at the first sample that is louder than 40 dB below the note's peak.
   private static func note(_ midi: Int, _ velocity: UInt8, on grand: SampledPiano?, seconds: Int = 7) -> [Float] {
     let engine = Engine(patch: dry)
     if let grand {
@@ -49,7 +46,7 @@ struct PianoTests {
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
-        // The measure must tell notes apart: the modal piano's note a fifth higher must be more than 1 dB farther from the grand's note.
+        // The measure must tell notes apart: the modal piano a fifth higher must be more than 1 dB farther from the grand.
         if velocity == 50, midi < 90 {
           #expect(Mel.distance(Mel.spectrogram(Self.note(midi + 7, velocity, on: nil)), oracle) > d + 1)
         }
@@ -118,7 +115,7 @@ struct PianoTests {
         Scores.event(.pedal, at: 0, amount: pedal, duration: 0), Scores.note(midi, at: 4_800, hold: 24_000),
       ]
       let out = Scores.render(score, frames: 60_000, engine: engine) { 480 }
-      // The levels just before the key is released at frame 28,800, and 150 ms after the release.
+      // Just before the release of the key at frame 28,800, and 150 ms after it.
       return (Signal.rms(out[2 * 26_400..<2 * 28_700]), Signal.rms(out[2 * 36_000..<2 * 38_400]))
     }
     for midi in [60, 71, 83, 90] {
@@ -172,6 +169,5 @@ struct PianoTests {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// For tests with the grand: skipped with a reason if its samples are not installed.
   static var needsGrand: Self { .enabled(if: SampledPiano.isAvailable, "the grand's sound font is not installed") }
 }

@@ -11,14 +11,11 @@ import Tintinnabuli
 
 @testable import Synth
 
-/// Tests of the composer's games over a long time: no clicks, no clipping, and the safety limiter inactive.
-///
-/// `SYNTH_HOURS=1` in the environment plays hours instead of minutes.
+/// No clicks, no clipping, and the safety limiter inactive. `SYNTH_HOURS=1` plays hours instead of minutes.
 @Suite("Composed games over a long time")
 struct PlayTests {
   private static let isLong = getenv("SYNTH_HOURS") != nil
 
-  /// The results of a long render.
   private struct Findings {
     var click = -200.0
     var at = 0.0
@@ -26,7 +23,7 @@ struct PlayTests {
     var seconds = 0.0
   }
 
-  /// Renders the simulated play of a seed, changes a random control now and then, and measures clicks at each event and change.
+  /// Changes a random control now and then, and measures clicks at each event and change.
   private func listen(games: Int, seed: UInt64, rules: String, grand: SampledPiano? = nil) -> (Findings, Engine) {
     let rules = shipped(rules)
     let play = SimulatedPlay(games: games, seed: seed, rules: rules)
@@ -38,7 +35,7 @@ struct PlayTests {
     var renderer = OfflineRenderer(play.events, engine: engine)
     var random = Seeded(seed)
     var findings = Findings()
-    // Analyses one minute at a time. Keeps the last tenth of a second of each minute, for clicks at the begin of the next minute.
+    // The last tenth of a second of each minute is kept for clicks at the begin of the next minute.
     let kept = 9_600
     var samples: [Float] = []
     var begun = 0

@@ -19,7 +19,6 @@ struct RealTimeTests {
     #expect(calls >= 1 && array.count == 1_000)
   }
 
-  /// Renders with the probe active; returns the number of calls of malloc and free.
   private func calls(_ engine: Engine, frames: Int, block: Int) -> Int {
     var buffer = [Float](repeating: 0, count: 2 * block)
     var calls = 0
@@ -40,7 +39,7 @@ struct RealTimeTests {
   func engine() {
     let engine = Engine()
     engine.post(Scores.everything(seconds: 12))
-    // The first render is not counted: in a debug build it allocates memory, once, to look up types by name.
+    // In a debug build the first render allocates memory once, to look up types by name.
     _ = calls(engine, frames: 480, block: 480)
     #expect(calls(engine, frames: 5 * 48_000, block: 480) == 0)
     var patch = Patch.standard

@@ -7,23 +7,20 @@ import Tintinnabuli
 
 @testable import Synth
 
-/// The folder of the shipped rule files.
 let assets = repository.appending(path: "Assets").path
 
-/// A shipped rule file by name.
 func shipped(_ name: String) -> ScoreRules { (try? RuleLibrary.load("\(assets)/\(name).yaml"))!.rules }
 
 extension Patch {
-  /// The patch of the standard score: the strings sound the triad, and the chains 1…4 are *glint*, *echo*, *melt* and *shimmer*.
+  /// The strings sound the triad, and the chains 1…4 are *glint*, *echo*, *melt* and *shimmer*.
   static let standard = Patch(shipped("score"))
 }
 
 extension Engine {
-  /// An engine with the patch of the standard score.
   convenience init() { self.init(patch: .standard) }
 }
 
-/// Small test scores in the style of the music, without the composer.
+/// Scores in the style of the music, without the composer.
 enum Scores {
   static let b1 = 35
   static let b2 = 47
@@ -46,7 +43,7 @@ enum Scores {
       velocity: velocity ?? (kind == .drone ? 0 : 60), amount: amount, duration: duration)
   }
 
-  /// A score of `seconds` seconds that has every kind of score event, in bars of pairs over a low B.
+  /// Every kind of score event, in bars of pairs over a low B.
   static func everything(seconds: Int = 20, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [
@@ -78,7 +75,7 @@ enum Scores {
     return events
   }
 
-  /// Pairs in the composer's style: soft, a second apart, each voice in its own octave and on its own side, and an occasional low B.
+  /// Soft pairs a second apart, each voice in its own octave and on its own side, and an occasional low B.
   static func music(seconds: Int, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [event(.pedal, at: 0, duration: 0)]
@@ -102,9 +99,8 @@ enum Scores {
     return events
   }
 
-  /// Renders a score in blocks of the sizes that `block` returns.
   static func render(_ events: [ScoreEvent], frames: Int, engine: Engine = Engine(), block: () -> Int) -> [Float] {
-    // The queue holds 8,192 events; test scores are shorter.
+    // The queue holds 8,192 events.
     engine.post(events.sorted { $0.frame < $1.frame })
     var out = [Float](repeating: 0, count: frames * 2)
     var done = 0
@@ -120,7 +116,6 @@ enum Scores {
   }
 }
 
-/// A small seeded generator.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
   init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }

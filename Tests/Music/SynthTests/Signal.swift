@@ -2,8 +2,7 @@ import Glibc
 
 @testable import Synth
 
-/// An audio node with buffers, which renders arrays. The node is on the heap, because debug builds cannot keep a noncopyable node in a
-/// local variable.
+/// Debug builds cannot keep a noncopyable node in a local variable, so the node is on the heap.
 final class Bench<Node: AudioNode & ~Copyable> {
   let node: UnsafeMutablePointer<Node>
 
@@ -17,13 +16,12 @@ final class Bench<Node: AudioNode & ~Copyable> {
     node.deallocate()
   }
 
-  /// Applies settings without a transition.
+  /// Without a transition.
   func set(_ p: Node.Parameters) {
     node.pointee.set(p)
     node.pointee.reset()
   }
 
-  /// Renders in blocks of the sizes that `block` returns.
   func render(_ left: [Float], _ right: [Float]? = nil, block: () -> Int = { 480 }) -> ([Float], [Float]) {
     var frames = Signal.frames(left, right ?? left)
     frames.withUnsafeMutableBufferPointer { all in
@@ -38,7 +36,6 @@ final class Bench<Node: AudioNode & ~Copyable> {
   }
 }
 
-/// The limiter as a node without parameters.
 extension Limiter: AudioNode {
   /// Empty.
   public struct Parameters: Sendable, Hashable {}
@@ -77,7 +74,7 @@ enum Signal {
     (x.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(x.count, 1))).squareRoot()
   }
 
-  /// The amplitude and phase (in turns) of a frequency in a Hann-windowed segment.
+  /// Through a Hann window. The phase is in turns.
   static func probe(_ x: ArraySlice<Float>, _ f: Double) -> (amplitude: Double, turns: Double) {
     var re = 0.0
     var im = 0.0
@@ -93,7 +90,7 @@ enum Signal {
     return (2 * (re * re + im * im).squareRoot() / weight, atan2(im, re) / (2 * .pi))
   }
 
-  /// The level of the difference between a segment and its best-fitting sine of `f` Hz, in dB relative to the segment.
+  /// The level of the segment without its best-fitting sine of `f` Hz, in dB relative to the segment.
   static func residual(_ x: ArraySlice<Float>, _ f: Double) -> Double {
     var (cc, cs, ss, xc, xs, xx) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for (k, value) in x.enumerated() {
@@ -112,7 +109,7 @@ enum Signal {
     return 10 * log10(max(xx - a * xc - b * xs, 1e-30) / xx)
   }
 
-  /// The difference of a tone from `f` in cents, computed from the phases of the tone in two segments.
+  /// The difference of a tone from `f`, by the phases of the tone in two segments.
   static func cents(_ x: [Float], from f: Double, first: Range<Int>, second: Range<Int>) -> Double {
     let a = probe(x[first], f).turns
     let b = probe(x[second], f).turns
@@ -122,7 +119,7 @@ enum Signal {
     return 1_200 * log2((f + d / seconds) / f)
   }
 
-  /// The power spectrum of a Blackman–Harris-windowed segment whose length is a power of two; bin k is k·48,000/n Hz.
+  /// Blackman–Harris window. The length is a power of two; bin k is k·48,000/n Hz.
   static func spectrum(_ x: [Float], windowed: Bool = true) -> [Double] {
     let n = x.count
     precondition(n & (n - 1) == 0, "spectrum: \(n) is no power of two")
@@ -137,7 +134,7 @@ enum Signal {
     return (0...(n / 2)).map { re[$0] * re[$0] + im[$0] * im[$0] }
   }
 
-  /// The autocorrelation at each of the lags, 1 at lag 0: the transform of the power spectrum (Wiener and Khinchin).
+  /// 1 at lag 0. The transform of the power spectrum (Wiener and Khinchin).
   static func autocorrelation(_ x: [Float], lags: Range<Int>) -> [Double] {
     // Pads with zeros, as the transform is cyclic.
     let size = 1 << (Int.bitWidth - (x.count + lags.upperBound).leadingZeroBitCount)
