@@ -3,59 +3,45 @@ import Glibc
 import Processes
 import Synchronization
 
-/// A child process of a test. If it still runs when this object is released, it is killed.
-///
-/// Foundation's `Process` waits on a run loop, which swift-testing's threads lack, and its children inherit the signals that those
-/// threads block.
+/// A child process of a test, killed when this object is released. Foundation's `Process` waits on a run loop, which swift-testing's
+/// threads lack, and its children inherit the signals that these threads block.
 package final class Child: Sendable {
-  /// The target of one of the child's streams.
   package enum Stream: Sendable {
     /// /dev/null.
     case nothing
     /// A pipe; `input`, `output` or `errors` is its other end.
     case pipe
-    /// A file; output is appended.
+    /// Output is appended to the file.
     case file(String)
     /// The tests' own stream.
     case ours
   }
 
-  /// The result of a child that ran to its end.
   package struct Output: Sendable {
     /// The exit status, or the negative number of the signal that ended it.
     package let status: Int32
-    /// Standard output.
     package let out: String
-    /// Standard error.
     package let errors: String
   }
 
-  /// Thrown by a wait that exceeds its time.
   package struct TookTooLong: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// The process id.
   package let pid: pid_t
-  /// The child's standard input if it is a pipe; `/dev/null` otherwise.
+  /// The tests' ends of the child's pipes. `/dev/null` if a stream of the child is not a pipe.
   package let input: FileHandle
-  /// The child's standard output if it is a pipe; `/dev/null` otherwise.
   package let output: FileHandle
-  /// The child's standard error if it is a pipe; `/dev/null` otherwise.
   package let errors: FileHandle
   private let end = End()
 
-  /// The child's exit status, for which one thread waits.
+  /// One thread waits for the child's exit status.
   private final class End: @unchecked Sendable {  // `status` is used under `change`
     let change = NSCondition()
     var status: Int32?
   }
 
-  /// Starts a program, searched on the PATH unless its name has a slash.
-  ///
-  /// - Parameters:
-  ///  - environment: Changes to the tests' environment; `nil` removes a variable.
-  ///  - folder: The working directory; `nil` for that of the tests.
+  /// Starts a program, searched on the PATH unless its name has a slash. `environment` changes the tests' own; `nil` removes a variable.
   package init(
     _ command: [String], environment: [String: String?] = [:], folder: String? = nil, input: Stream = .nothing,
     output: Stream = .nothing, errors: Stream = .nothing
@@ -87,8 +73,7 @@ package final class Child: Sendable {
     Thread.detachNewThread { [end] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-      // Once the child is reaped, another process may get its id. The lock is held until the status is set, so `signal` cannot reach that
-      // process.
+      // After `reap` another process may get the id. The lock is held until the status is set, so that `signal` cannot reach that process.
       end.change.lock()
       end.status = reap(pid)
       end.change.broadcast()
@@ -98,7 +83,7 @@ package final class Child: Sendable {
 
   deinit { kill() }
 
-  /// The exit status, or the negative number of the signal that ended it; `nil` while it runs.
+  /// The exit status, or the negative number of the signal that ended the child; `nil` while the child runs.
   package var status: Int32? {
     end.change.lock()
     defer { end.change.unlock() }
@@ -114,9 +99,7 @@ package final class Child: Sendable {
     if end.status == nil { Glibc.kill(pid, number) }
   }
 
-  /// Waits for the end and returns the status.
-  ///
-  /// - Throws: `TookTooLong` after the given number of seconds.
+  /// Throws `TookTooLong` after `seconds`.
   @discardableResult package func wait(seconds: Double = 600) throws -> Int32 {
     let deadline = Date(timeIntervalSinceNow: seconds)
     end.change.lock()
@@ -129,13 +112,12 @@ package final class Child: Sendable {
     }
   }
 
-  /// Kills the child and waits for its end.
   package func kill() {
     signal(SIGKILL)
     _ = try? wait()
   }
 
-  /// The next line of output, without its line end; `nil` after the last.
+  /// The line has no line end; `nil` after the last line.
   package func line() -> String? {
     var text: [UInt8] = []
     while let byte = try? output.read(upToCount: 1)?.first {
@@ -145,7 +127,7 @@ package final class Child: Sendable {
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
-  /// The remaining output. A child that still runs after `seconds` is killed, so that a test does not wait for ever.
+  /// A child that still runs after `seconds` is killed, so that a test does not wait for ever.
   package func rest(seconds: Double = 900) -> String {
     let limit = DispatchWorkItem { [self] in signal(SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
@@ -153,9 +135,7 @@ package final class Child: Sendable {
     return String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
   }
 
-  /// Runs a program to its end.
-  ///
-  /// - Parameter seconds: The time limit, after which the child is killed and its status is -9.
+  /// After `seconds` the child is killed, and its status is -9.
   package static func run(
     _ command: [String], input: String = "", environment: [String: String?] = [:], folder: String? = nil,
     seconds: Double = 900

@@ -3,11 +3,10 @@ import Foundation
 /// PostgreSQL and server nodes as processes, run by `scripts/cluster`, which ends them when this object is released.
 package final class ClusterScript {
   private let script: Child
-  /// The nodes' addresses for clients, `HOST:PORT`, n1 first.
+  /// `HOST:PORT` for clients, n1 first.
   package private(set) var nodes: [String] = []
-  /// The database's URL.
   package private(set) var url = ""
-  /// The temporary folder with the nodes' logs.
+  /// The nodes' logs are in this folder.
   package private(set) var folder = ""
 
   /// An order that the script could not carry out.
@@ -15,13 +14,12 @@ package final class ClusterScript {
     package let description: String
   }
 
-  /// Whether network namespaces work here. Each node then has its own, so that its connection to the database can be cut.
+  /// Each node has a network namespace of its own, if these work here, so that its connection to the database can be cut.
   package static let hasNamespaces = (try? Child.run([path(of: "namespaces")]))?.status == 0
 
   private static func path(of script: String) -> String { repository.appending(path: "scripts/\(script)").path }
 
-  /// Starts the cluster; `learned` is called once the database's URL is known, before the nodes start, and then once for each node's
-  /// address.
+  /// Calls `learned` once the database's URL is known, before the nodes start, and then once for each node's address.
   package init(
     server: String, nodes count: Int = 3, namespaces: Bool = false, flags: [String] = [],
     environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
@@ -51,7 +49,7 @@ package final class ClusterScript {
     _ = try? script.wait()
   }
 
-  /// Gives the script an order such as `kill n1`, waits until it is carried out, and returns its output.
+  /// Gives the script an order such as `kill n1`, and waits until it is carried out.
   @discardableResult package func order(_ order: String) throws -> [String] {
     try script.input.write(contentsOf: Data((order + "\n").utf8))
     var printed: [String] = []
@@ -63,7 +61,7 @@ package final class ClusterScript {
     throw Failed(description: "scripts/cluster ended at \(order)")
   }
 
-  /// For each node its readiness and the number of live nodes it knows, or the reason it does not answer.
+  /// Each node's readiness and the number of live nodes that it knows, or the reason why it does not answer.
   package func states() throws -> [String] {
     try nodes.indices.map { i in
       let said = try order("status n\(i + 1)")
@@ -72,7 +70,6 @@ package final class ClusterScript {
     }
   }
 
-  /// Whether each node is ready and knows all others, given the result of `states`.
   package func isWhole(_ states: [String]) -> Bool {
     states.allSatisfy { $0 == "ready: yes, nodes alive: \(nodes.count)" }
   }
@@ -80,7 +77,7 @@ package final class ClusterScript {
 
 /// The password of the tests' databases. Without one every user of this machine could run programs as the databases' superuser.
 package enum TestPassword {
-  /// A random password, put into the environment, where libpq and `scripts/postgres` of this process and its children find it.
+  /// libpq and `scripts/postgres` find the password in the environment.
   package static let postgres: String = {
     if let given = ProcessInfo.processInfo.environment["PGPASSWORD"] { return given }
     let fresh = UUID().uuidString

@@ -5,15 +5,15 @@ import Testing
 package let repository = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 
-/// Whether this is `./test --all`, which runs every test.
+/// Whether this is `./test --all`.
 package let runsAll = ProcessInfo.processInfo.environment["ALINA_ALL"] == "1"
 
-/// The number of repetitions of a test: the environment variable `name`, or else `all` in `./test --all` and `quick` in `./test`.
+/// The environment variable `name`, or else `all` in `./test --all` and `quick` in `./test`.
 package func amount(_ name: String, quick: Int, all: Int) -> Int {
   ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? (runsAll ? all : quick)
 }
 
-/// The path of a program on the search path; `nil` if it is not installed.
+/// `nil` if the program is not installed.
 package func program(_ name: String) -> String? {
   (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
     .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -22,16 +22,15 @@ package func program(_ name: String) -> String? {
 /// A folder that exists as long as this object.
 package final class TemporaryFolder: Sendable {
   package let path = NSTemporaryDirectory() + "alina-" + UUID().uuidString
-  /// Makes the folder.
   package init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
 extension Trait where Self == ConditionTrait {
-  /// For tests that take seconds: skipped with a reason, except in `./test --all`.
+  /// Skipped with a reason, except in `./test --all`.
   package static var long: Self { .enabled(if: runsAll, "only in ./test --all") }
 
-  /// For tests that use other programs: skipped with a reason if one is not installed.
+  /// Skipped with a reason if a program is not installed.
   package static func needs(_ names: String...) -> Self {
     let missing = names.filter { program($0) == nil }
     return .enabled(if: missing.isEmpty, "not installed: \(missing.joined(separator: ", "))")

@@ -146,7 +146,6 @@ enum Signal {
     return lags.map { re[$0] / re[0] }
   }
 
-  /// An in-place radix-2 FFT.
   static func fft(_ re: inout [Double], _ im: inout [Double]) {
     let n = re.count
     var j = 0
@@ -184,7 +183,7 @@ enum Signal {
     }
   }
 
-  /// The position of a spectrum's peak near `bin`, interpolated between bins by a parabola through the logarithms.
+  /// Interpolated between bins by a parabola through the logarithms.
   static func peak(_ power: [Double], near bin: Int, within: Int) -> Double {
     let range = max(1, bin - within)...min(power.count - 2, bin + within)
     let at = range.max { power[$0] < power[$1] } ?? bin

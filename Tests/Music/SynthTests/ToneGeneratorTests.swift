@@ -19,8 +19,7 @@ struct ToneGeneratorTests {
         bench.node.pointee.start(midi: Double(midi))
         let (x, _) = bench.render(Signal.silence(120_000))
         let f = a4 * pow(2, Double(midi - 69) / 12)
-        // The tone's phase in two segments close together gives the number of whole turns, its phase in two distant segments the precise
-        // frequency.
+        // The tone's phase in two close segments gives the number of whole turns, in two distant segments the precise frequency.
         let near = Signal.cents(x, from: f, first: 2_400..<50_400, second: 2_600..<50_600)
         let cents = Signal.cents(x, from: f, first: 2_400..<50_400, second: 62_400..<110_400)
         #expect(abs(near) < 1 && abs(cents) < 0.1, "MIDI \(midi) at A4 \(a4): \(cents) cents")

@@ -1,10 +1,7 @@
 import MatchProtocol
 import TicTacToe
 
-/// The entry point for libFuzzer: the first byte of an input selects the size of the pieces in which the rest, a peer's data, arrives.
-///
-/// Checks that there is no crash, that the size of the pieces does not matter, that parsed messages survive a round trip, and that at most
-/// one line is buffered.
+/// The entry point for libFuzzer. The first byte selects the size of the pieces in which the rest, a peer's data, arrives.
 @_cdecl("LLVMFuzzerTestOneInput")
 package func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   guard let start, count > 1 else { return 0 }
@@ -36,7 +33,7 @@ private func session(_ bytes: UnsafeRawBufferPointer, piece: Int) -> [ServerSess
 
 private func clientLine(_ line: UnsafeRawBufferPointer) {
   guard let parsed = try? ClientLine(line) else { return }
-  // A bare command (a line that is not JSON) omits fields that JSON requires, so not every bare command can be written as JSON.
+  // A bare command (a line that is not JSON) omits fields that JSON requires.
   guard line.first == UInt8(ascii: "{") else { return }
   let again = parsed.bytes.dropLast().withUnsafeBytes { raw in try? ClientLine(raw) }
   precondition(again == parsed, "a client's message is not what it says when it is written")

@@ -1,12 +1,10 @@
 import COpenSSL
 
-/// A certificate and its key, made in this process.
 final class Certificate {
   let certificate: OpaquePointer
   let key: OpaquePointer
 
-  /// Signed by `issuer`, or by itself; `names` are in OpenSSL's configuration format, `DNS:a.example,IP:127.0.0.1`. Valid between `from`
-  /// and `until`, in seconds from now.
+  /// Signed by `issuer` or by itself. `names` is `DNS:a.example,IP:127.0.0.1`. Valid between `from` and `until`, in seconds from now.
   init(_ commonName: String, names: String? = nil, from: Int = -3600, until: Int = 3600, issuer: Certificate? = nil) {
     var key: OpaquePointer?
     let making = EVP_PKEY_CTX_new_id(NID_ED25519, nil)
@@ -39,7 +37,7 @@ final class Certificate {
     X509_EXTENSION_free(fresh)
   }
 
-  /// Writes the certificate as PEM, which a client can use as an authority that it trusts.
+  /// A client can use the PEM file as an authority that it trusts.
   func write(to path: String) {
     let file = BIO_new_file(path, "w")
     PEM_write_bio_X509(file, certificate)
@@ -72,7 +70,7 @@ final class TLSPeer {
   /// The server name that the client sent.
   var askedFor: String? { SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
 
-  /// Takes the client's bytes and returns the answer; sends `line` once the handshake is complete.
+  /// Sends `line` once the handshake is complete.
   func answer(_ sealed: [UInt8], saying line: String) -> [UInt8] {
     if !sealed.isEmpty { BIO_write(arrived, sealed, Int32(sealed.count)) }
     if SSL_is_init_finished(ssl) == 0, SSL_do_handshake(ssl) == 1 { SSL_write(ssl, line, Int32(line.utf8.count)) }

@@ -11,11 +11,11 @@ private struct WiredBot {
   var client = ClientModel(.init(guest: "bot", isBot: true), seed: 1)
   var bot: BotModel
   var now: Int64 = 0
-  /// The messages that the client has sent since the connection was made.
+  /// Messages since the connection was made.
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
   private(set) var actions: [BotModel.Action] = []
-  /// Whether the test drops each move that the bot chooses, instead of sending it, and tells the bot so.
+  /// Each move that the bot chooses is dropped instead of sent, and the bot is told so.
   var dropsMoves = false
   private var state = MatchState(id: WiredBot.m)
 
@@ -49,7 +49,7 @@ private struct WiredBot {
     for (event, match) in output.events { try bot.receive(event, you: match?.you, at: now) }
   }
 
-  /// Advances the time and performs the bot's actions; the bot's moves mark the first free cell.
+  /// The bot's moves mark the first free cell.
   mutating func pass(_ milliseconds: Int64 = 0) throws {
     now += milliseconds
     guard client.welcome != nil else { return }
@@ -79,7 +79,7 @@ private struct WiredBot {
     try say(.event(state.id, seq: state.seq, hash: state.hash.short, body: event.body))
   }
 
-  /// Begins a match in which the bot is X.
+  /// The bot is X.
   mutating func begin() throws {
     try pass()
     let guest = PlayerInfo(name: "guest-bot", rating: 1_500, guest: true)
@@ -89,11 +89,10 @@ private struct WiredBot {
     try pass()
   }
 
-  /// Sends the whole state of the match, as the answer to the request with the id `re` if it is given.
+  /// `re` is the id of the request that the state answers, if any.
   mutating func tellState(re: String?) throws { try say(.state(state, left: nil, you: .x), re: re) }
 }
 
-/// The requests of a bot, and what it does after the server has refused one.
 @Suite struct BotModelTests {
   @Test(arguments: ErrorCode.allCases)
   func `after a refused seek the bot seeks again, later each time, or stops with the reason`(code: ErrorCode) throws {
@@ -109,7 +108,7 @@ private struct WiredBot {
           let asked = try #require(wired.sent.last)
           try wired.say(.err(code, "no"), re: asked.id)
           if code == .draining {
-            // The stopping server refuses the request, and then closes the connection.
+            // A stopping server refuses the request, and then closes the connection.
             try wired.say(.bye(.restart, "restart", retry: 0))
             wired.lose()
             try wired.connect()

@@ -124,8 +124,8 @@ import TicTacToe
     #expect(model.matches[m]?.state == moved)
   }
 
-  /// The ids that the request after the request `mid` could have if a client drew its ids from a `SplitMix64`. An id has 60 of the 64 bits
-  /// of one output, so there are sixteen.
+  /// The ids that could follow `mid` if a client drew its ids from a `SplitMix64`: sixteen, because an id has 60 of the 64 bits of an
+  /// output.
   private static func successors(of mid: String) -> [String] {
     func inverse(_ factor: UInt64) -> UInt64 { (0..<6).reduce(factor) { found, _ in found &* (2 &- factor &* found) } }
     func unshift(_ value: UInt64, _ bits: UInt64) -> UInt64 {

@@ -6,13 +6,13 @@ import TicTacToe
 
 @testable import MatchClient
 
-/// A server controlled by the test, on a free port of this computer; every wait has a time limit.
+/// A server controlled by the test, on a free port. Every wait has a time limit.
 private final class Peer {
   private let listening: Int32
   private var connection: Int32 = -1
   let port: Int
 
-  /// `receiveBuffer` is the size of the socket's buffer in bytes; if it is small, a client that sends much must wait.
+  /// A client that sends much must wait if the socket's buffer (in bytes) is small.
   init(receiveBuffer: Int32? = nil) throws {
     listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBuffer { setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(4)) }
@@ -82,7 +82,6 @@ private let welcome = ServerMessage.welcome(
   .init(session: "s", resume: "r", you: guest, deviation: 350, token: nil, rate: [20, 40], matches: [], now: 0)
 ).bytes()
 
-/// Tests of a connection to servers that break off, delay, flood or send invalid data.
 @Suite struct ConnectionTests {
   private func client(
     _ port: Int, _ security: MatchClient.Configuration.Security = .plain, host: String = "127.0.0.1"
@@ -93,7 +92,6 @@ private let welcome = ServerMessage.welcome(
     return client
   }
 
-  /// Waits for an event for which `pick` returns a value.
   private func wait<T>(_ client: MatchClient, _ pick: (ClientEvent) -> T?) throws -> T {
     let woken = DispatchSemaphore(value: 0)
     client.onWake { woken.signal() }
@@ -128,7 +126,7 @@ private let welcome = ServerMessage.welcome(
     peer.hangUp()
     #expect(try retry(plain) == .wordless)
     try peer.take()
-    // Two lines sent byte by byte are two lines.
+    // Two lines arrive byte by byte.
     peer.say(greeting + welcome, pieces: 1)
     try online(plain)
     peer.hangUp()
@@ -185,8 +183,7 @@ private let welcome = ServerMessage.welcome(
     try online(client)
     peer.hangUp()
     _ = try retry(client)
-    // On a busy machine this node's greeting may come too late: the client then tries the other node and comes back. So the test greets at
-    // each connection until the client is online.
+    // On a busy machine a greeting may come too late, and the client tries the other node first. So each connection is greeted.
     var isOnline = false
     while !isOnline {
       try other.take()

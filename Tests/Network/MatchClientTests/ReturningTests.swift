@@ -7,13 +7,13 @@ import TicTacToe
 /// A server with one player, whose session, guest account and token expire.
 private struct Server {
   var player: PlayerInfo
-  /// The hours since the player's last visit.
+  /// Hours since the player's last visit.
   var hours: Int
   private(set) var hellos: [ClientMessage.Hello] = []
 
   init(_ player: PlayerInfo, hours: Int) { (self.player, self.hours) = (player, hours) }
 
-  /// The lines with which the server answers a `hello`; after a refusal it closes the connection.
+  /// After a refusal the server closes the connection.
   mutating func answer(_ hello: ClientMessage.Hello, re: String?) -> [[UInt8]] {
     hellos.append(hello)
     func refused(_ text: String) -> [[UInt8]] {
@@ -34,9 +34,9 @@ private struct Server {
   }
 }
 
-/// Tests of a player who returns after some time. The time is the server's; the client has no clock of its own.
+/// Time passes at the server only; the client has no clock of its own.
 @Suite struct ReturningTests {
-  /// Connects, up to five times, until the client is online or fails; returns the events.
+  /// Connects, up to five times, until the client is online or fails.
   private func login(_ model: inout ClientModel, _ server: inout Server) throws -> [ClientEvent] {
     var events: [ClientEvent] = []
     for _ in 0..<5 where model.welcome == nil && model.failure == nil {
@@ -91,13 +91,13 @@ private struct Server {
     #expect(events.contains(.becameGuest(login: "Vera")) == isRefused)
     #expect(events.contains(where: isGuest) == isRefused)
     #expect(model.identity.token == "token" && model.identity.account == "Vera")
-    // The client does not send the refused token again when it reconnects.
+    // A client that reconnects does not send the refused token again.
     model.disconnected()
     server.hours = 1_000_000
     let again = try login(&model, &server)
     #expect(model.welcome != nil && server.hellos.count { $0.token == "token" } <= 1 + (isRefused ? 0 : 1))
     #expect(again.contains(where: isGuest))
-    // The next start sends the refused token again, because an administrator may have restored the login.
+    // An administrator may have restored the login, so the next start sends the token again.
     server.hours = 24
     var later = ClientModel(model.identity, seed: 2)
     _ = try login(&later, &server)

@@ -1,7 +1,6 @@
 import ClientModel
 import Testing
 
-/// Tests of server addresses as users write them.
 @Suite struct ServerAddressTests {
   @Test(arguments: [
     ("b.example", "b.example:4664"), ("b.example:1", "b.example:1"), ("127.0.0.1:65535", "127.0.0.1:65535"),

@@ -6,7 +6,6 @@ import Testing
 
 @testable import MatchClient
 
-/// Tests of the client's trust: names, dates and authorities, against an OpenSSL server in memory.
 @Suite struct TLSSessionTests {
   private let folder = TemporaryFolder()
   private let authority = Certificate("Authority")
@@ -20,7 +19,7 @@ import Testing
   private func known(_ host: String) -> ClientFolder { ClientFolder(folder.path, host: host, port: 1) }
   private var written: String { (try? String(contentsOfFile: folder.path + "/known_servers", encoding: .utf8)) ?? "" }
 
-  /// Completes the handshake and receives a line. In both directions the bytes arrive in pieces of `pieces` bytes.
+  /// In both directions the bytes arrive in pieces of `pieces` bytes.
   @discardableResult private func meet(_ host: String, _ certificate: Certificate, pieces: Int = .max) throws -> String?
   {
     let session = try TLSSession(host: host, known: known(host), context: .success(context))

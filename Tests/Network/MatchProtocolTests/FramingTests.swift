@@ -3,8 +3,7 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-/// Splits `stream` into pieces and returns the framed lines, `nil` for a line that was too long. `pieces` returns the size of the piece
-/// that begins at a given byte of the stream.
+/// `nil` is a line that was too long. `pieces` returns the size of the piece that begins at a given byte.
 private func frame(_ stream: [UInt8], limit: Int, pieces: (Int) -> Int) -> [[UInt8]?] {
   var framer = LineFramer(limit: limit)
   var lines: [[UInt8]?] = []

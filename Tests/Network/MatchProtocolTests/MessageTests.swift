@@ -14,7 +14,7 @@ func parseServer(_ bytes: [UInt8]) throws -> ServerLine {
   try bytes.dropLast().withUnsafeBytes { raw in try ServerLine(raw) }
 }
 
-/// Each kind of client message, with and without its optional fields.
+/// With and without the optional fields.
 let clientMessages: [ClientMessage] =
   [
     .hello(.init(client: "test 1.0", caps: ["confirm"], token: "t0k", guest: nil, resume: nil)),
@@ -46,7 +46,7 @@ private let tournamentOrders: [TournamentOrder] = TournamentOrder.Operation.allC
   .init($0, "K3X9QF", secret: "s3cret", delay: 5000, name: "Ann", number: 3, before: 1_700_000_000_000)
 }
 
-/// A row of a tournament's table, and a notice, each with every field.
+/// Every field has a value.
 private let tournamentRow: TournamentRow = {
   var row = TournamentRow()
   (row.number, row.name) = (3, "Ann")

@@ -5,7 +5,6 @@ import TicTacToe
 
 @testable import MatchProtocol
 
-/// Tests of the variants in the protocol: their names, the refusal of unknown ones, and logs of their matches.
 @Suite struct RulesTests {
   private func parse(_ text: String) throws -> ClientMessage {
     try Array(text.utf8).withUnsafeBytes { try ClientLine($0) }.message

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// A `ServerSession` whose time the test sets. Collects the session's actions.
+/// Collects a session's actions. The test sets the time.
 struct SteppedSession {
   var session: ServerSession
   var now: Int64 = 0
@@ -118,8 +118,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     s.feed(hello)
     let long = #"{"t":"top","id":"x","fill":""# + String(repeating: "y", count: 4000) + "\"}\n"
     for _ in 0..<10 { s.feed(long) }
-    // A client may send 40 lines at once. `hello` has used one, and each of these lines of 4,000 bytes counts as four, so the tenth is
-    // refused.
+    // A client may send 40 lines at once. `hello` was one, and a line of 4,000 bytes counts as four, so the tenth is refused.
     #expect(s.delivered.count == 1 + 9 && s.sent.contains(#""re":"x","code":"rate""#))
     s.feed("{\"t\":" + String(repeating: "[", count: 4000) + "\n")
     #expect(!s.sent.contains("nested"))
@@ -221,7 +220,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
         stream += line
       }
       s.feed(stream, cut: 1 + random.below(40))
-      // Each delivered message is complete: written and read again, it is the same.
+      // Each delivered message is the same if it is written and read again.
       for message in s.delivered {
         let line = ClientLine(message)
         if case .act(nil, _, _) = message { continue }

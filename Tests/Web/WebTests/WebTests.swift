@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Compares the page's WebAssembly modules, built by `scripts/web --modules`, with this system's build of the same functions.
+/// Compares the page's WebAssembly modules with this system's build of the same functions.
 @Suite(.needs("node"), .enabled(if: Modules.areThere, "the page is not built: scripts/web --modules"))
 struct WebTests {
   let pack: [UInt8]
@@ -62,7 +62,7 @@ struct WebTests {
     for seed in 0..<UInt64(100) {
       let record = Probe.game(seed: seed)
       questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
-      // Also asks the probe to read records in which one byte is changed; most of them are refused.
+      // Most records with a changed byte are refused.
       var generator = SplitMix64(seed: seed)
       var bytes = Array(record.text.utf8)
       bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))
@@ -86,8 +86,7 @@ struct WebTests {
       }
       let link = try #require(record.link)
       questions.append("link\n" + link)
-      // The end of a link encodes numbers of up to 63 bits. Asks for the link without its last 1…23 characters, and with each of its last
-      // 24 characters changed.
+      // The end of a link encodes numbers of up to 63 bits.
       for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
       for place in link.indices.suffix(24) {
         for letter in ["A", "z", "_"] where letter != String(link[place]) {
@@ -161,7 +160,7 @@ struct WebTests {
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
     lines = lines.map { $0.trimmingCharacters(in: .newlines) }
     var questions = ["client\n" + lines.joined(separator: "\n")]
-    // Replaces each number in the server's lines, one at a time, by extreme values.
+    // Extreme values replace each number of the lines, one at a time.
     for (index, line) in lines.enumerated() {
       for place in line.ranges(of: /-?[0-9]+/) {
         for number in ["-9223372036854775808", "-2147483648", "-1", "2147483647", "9223372036854775807"] {
@@ -175,7 +174,6 @@ struct WebTests {
   }
 }
 
-/// The folder of the modules, and Node, which runs them.
 enum Modules {
   static let folder =
     ProcessInfo.processInfo.environment["ALINA_WEB"]

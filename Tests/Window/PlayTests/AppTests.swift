@@ -114,7 +114,7 @@ struct AppTests {
       #expect(app.screen.model.game.cells.map { $0.index } == Array(cells[...ply]))
       #expect(bench.posted.contains { $0.kind == .note })
     }
-    // A new window, like the page after a reload, resumes the match in its current state.
+    // A new window is like the page after a reload.
     let again = try bench.app()
     bench.events = [.state(try #require(bench.view?.state.id))]
     again.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: .resume)
@@ -227,7 +227,7 @@ struct AppTests {
       #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
       #expect(try named(.block) == (isWanted ? 1 : 0), "game \(game)")
     }
-    // The help page has a control after which each sign is explained again when it is first heard.
+    // After a press of the help page's control, each sign is explained again when it is first heard.
     app.screen.show(.help)
     app.want(.explainAgain)
     #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)
@@ -250,8 +250,8 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // Each entry has the number of the day whose puzzle is solved, then the last solved day and the streak that are saved. Two days come
-    // twice, as after a flight westward over the date line.
+    // The number of the day whose puzzle is solved, then the last solved day and the streak that are saved. Two days come twice, as after a
+    // flight westward over the date line.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]
@@ -260,7 +260,7 @@ struct AppTests {
     #expect(solve(105, in: one) == [105, 2])
     #expect(solve(104, in: other) == [105, 2], "yesterday's board, solved in a second window after today's")
     #expect(solve(106, in: other) == [106, 3])
-    // The flight from Los Angeles to Sydney advances the local date by two days, because Sydney is 19 hours ahead.
+    // Sydney is 19 hours ahead of Los Angeles, so the flight advances the local date by two days.
     (files.zone, files.stamp) = (-480, "2026-11-22-210000")
     #expect(solve(107, in: other) == [107, 4])
     (files.zone, files.stamp) = (660, "2026-11-24-063000")
@@ -288,7 +288,7 @@ struct AppTests {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)
-    /// The number of updates that the window requests within the given seconds without input.
+    /// The number of updates that the window requests without input.
     func looks(_ seconds: Double) -> Int {
       let end = bench.now + seconds
       var count = 0

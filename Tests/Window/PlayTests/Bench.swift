@@ -22,7 +22,7 @@ final class Bench: @unchecked Sendable {
   var fault: WriteFault?
   var faultyFolder = "data"
   var dataFolder = "data"
-  /// The paths that another window has locked.
+  /// Another window has locked these paths.
   var takenElsewhere: Set<String> = []
   var zone = 0
   var stamp = "2026-11-22-190000"
@@ -36,7 +36,7 @@ final class Bench: @unchecked Sendable {
   var shared: [String] = []
   var clipboard = ""
   var refusesClipboard = false
-  /// Whether the platform reports that it has written the daily puzzle's picture; `nil` if it reports nothing.
+  /// The platform's report whether the daily puzzle's picture was written; `nil` if it reports nothing.
   var cardIsWritten: Bool? = nil
   var cards: [(card: DayCard, png: [UInt8])] = []
 
@@ -69,14 +69,14 @@ final class Bench: @unchecked Sendable {
     return services
   }
 
-  /// The pieces that the window has handed to the platform to be exported or filmed.
+  /// Pieces for the platform to export or to film.
   var given: [Piece] = []
-  /// The films that the window has started, each with the function to which the platform reports progress.
+  /// `told` takes the platform's reports of a film's progress.
   var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
   var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0
 
-  /// A window whose game has one move and is saved, and the path of the game.
+  /// A saved game with one move, and its path.
   func savedGame() throws -> (app: App, path: String) {
     let app = try app()
     pass(app)
@@ -85,7 +85,7 @@ final class Bench: @unchecked Sendable {
     return (app, try #require(files.keys.first { $0.hasSuffix(".pgn") }))
   }
 
-  /// A window whose player has the name `name` in the network, and has marked b2 in a game against level 3.
+  /// The player, whose name in the network is `name`, has marked b2 against level 3.
   func begunGame(name: String) throws -> App {
     let app = try app()
     pass(app)
@@ -131,7 +131,7 @@ final class Bench: @unchecked Sendable {
     return App(machine, opening)
   }
 
-  /// Joins a match of Vera (this player, with X) against Ida.
+  /// Vera (this player) has X, Ida has O.
   func join(_ app: App, _ rules: Variant = .classic) throws {
     pass(app)
     app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
@@ -148,7 +148,6 @@ final class Bench: @unchecked Sendable {
     pass(app, 8)
   }
 
-  /// Runs the window for some seconds.
   func pass(_ app: App, _ seconds: Double = 0.1) {
     let end = now + seconds
     while now < end {
@@ -160,7 +159,7 @@ final class Bench: @unchecked Sendable {
     }
   }
 
-  /// Appends an event to the log of a match in which this player is X, and queues the event for the window.
+  /// Logs an event of a match in which this player is X, and queues the event for the window.
   func log(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
     let m = try #require(MatchID(rawValue: "0123456789ab"))
     var next = view ?? MatchView(state: MatchState(id: m), you: .x)

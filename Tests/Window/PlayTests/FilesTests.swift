@@ -274,7 +274,7 @@ struct FilesTests {
     bench.pieces[0](.failed(.write(path: "p/piece.mid", .noRoom)))
     bench.pass(app)
     #expect(bench.notices.last == "Could not save: p/piece.mid The disk is full.")
-    // The message of another program is English, so it is shown only to players who use Alina in English.
+    // Another program's message is English, so only players who use Alina in English see the message.
     for (language, text) in [(Language.english, ": no such codec"), (.german, "")] {
       app.screen.settings.language = language
       app.want(.keepPiece)

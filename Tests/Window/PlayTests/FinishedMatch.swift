@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Finished matches of a tournament, as the server sends them.
 enum FinishedMatch {
-  /// A match between Vera, who has X, and Ida, with a move every 1.5 s. O resigns unless the board has a result.
+  /// Vera has X, Ida O. A move comes every 1.5 s. O resigns unless the board has a result.
   static func state(_ id: String, _ cells: [Int], _ reason: MatchEvent.Reason) throws -> MatchState {
     var state = MatchState(id: try #require(MatchID(rawValue: id)))
     var terms = MatchTerms(clock: TimeControl("20+1"))

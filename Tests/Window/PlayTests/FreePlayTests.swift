@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("Touching the board without a game")
 struct FreePlayTests {
-  /// A window in free play, and the middles of its nine cells.
+  /// `cells` are the middles of the nine cells.
   private func begun(_ bench: Bench) throws -> (app: App, cells: [(x: Double, y: Double)]) {
     let app = try bench.app()
     bench.pass(app)
@@ -43,7 +43,6 @@ struct FreePlayTests {
     bench.pass(app, 1)
     #expect(touches() == ["0X", "0X", "8O", "4X", "4X"])
     #expect(app.session.game.cells.isEmpty && app.screen.model.isFree && app.screen.model.acceptsMove)
-    // Free play has buttons to stop and to share, and none for a hint or an undo.
     let names = app.screen.accessible().filter { $0.role == "button" }.map(\.name)
     #expect(names.contains(app.screen.text(.stopListening)) && names.contains(app.screen.text(.share)))
     #expect(!names.contains(app.screen.text(.hint)) && !names.contains(app.screen.text(.undo)))
@@ -101,7 +100,7 @@ struct FreePlayTests {
     app.screen.show(.games)
     bench.pass(app)
     #expect(app.screen.pages.games.first?.players == app.screen.text(.touchBoard))
-    // The link opens the piece for review. A damaged link changes nothing, and a notice says why.
+    // A damaged link changes nothing, and a notice says why.
     app.screen.show(.board)
     bench.pass(app)
     app.files.open(words: "f/\(play.link.dropLast())")
@@ -115,7 +114,6 @@ struct FreePlayTests {
     app.screen.perform(.playAll)
     bench.pass(app, 20)
     #expect(bench.posted.contains { $0.kind == .note })
-    // The same link also opens the piece from the clipboard.
     app.screen.show(.board)
     bench.clipboard = "http://localhost/#/f/\(play.link)"
     app.want(.pasteGame)

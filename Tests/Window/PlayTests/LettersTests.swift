@@ -8,7 +8,7 @@ import TicTacToe
 
 @Suite("Games by links between two windows")
 struct LettersTests {
-  /// Marks a cell, sends the answer as a letter, and returns the letter's link.
+  /// Answers by letter; returns the letter's link.
   private static func send(_ cell: Int, _ app: App, _ bench: Bench) -> String {
     app.want(.play(Cell(cell)))
     app.want(.letter(.send))
@@ -18,7 +18,7 @@ struct LettersTests {
     return bench.clipboard
   }
 
-  /// Pastes a link on the board and waits while its moves are played.
+  /// Pastes a link, and waits while its moves are played.
   private static func open(_ link: String, _ app: App, _ bench: Bench) {
     bench.clipboard = link
     app.want(.pasteGame)
@@ -42,7 +42,7 @@ struct LettersTests {
       } else {
         links.append(LettersTests.send(cell, idasApp, ida))
         #expect(links[ply].hasPrefix("https://a.example/b/#/l/"), "the answer leads to the same page")
-        // Closes the window and opens a new one, which has the saved game.
+        // The new window has the saved game.
         verasApp.finish()
         verasApp = try vera.app()
         vera.pass(verasApp)
@@ -56,7 +56,7 @@ struct LettersTests {
       #expect(bench.files.keys.filter { $0.hasPrefix("data/letters/") }.count == 1)
       #expect(!bench.files.keys.contains { $0.hasSuffix(".pgn") }, "it is kept among the letters only")
     }
-    // An old letter is reported as old, and changes nothing. The finished piece can be reviewed.
+    // An old letter is reported as old, and changes nothing.
     LettersTests.open(links[1], verasApp, vera)
     #expect(vera.notices.last == verasApp.screen.text(.letterOld))
     #expect(verasApp.screen.model.game.cells.count == 9)

@@ -29,7 +29,7 @@ struct MusicEditorTests {
     bench.pass(app, 2)
     #expect(app.screen.pages.ownMusic.isPlaying && bench.posted.dropFirst(before).contains { $0.kind == .note })
     #expect(app.screen.settings.ownMusic == "score-30---------" && app.screen.settings.scoreRules == "score")
-    // The page's example of the music still plays after another dial is turned, and ends when the page is left.
+    // The example still plays after another dial is turned, and ends when the page is left.
     app.want(.ownMusic(.turn(dial: 9, to: 40)))
     bench.pass(app, 2)
     #expect(app.screen.pages.ownMusic.isPlaying && app.session.rules.name == "alina")
@@ -50,7 +50,7 @@ struct MusicEditorTests {
     app.want(.ownMusic(.saveFile))
     let file = try #require(bench.files["data/music/score-30-2-6-------40.yaml"])
     #expect(try RuleReader.rules(String(decoding: file, as: UTF8.self)) == app.session.rules)
-    // The record of the game names the saved rule file, so that alina-score finds it in the folder of the game's file.
+    // alina-score finds the rule file by this name in the folder of the game's file.
     app.screen.show(.board)
     app.want(.play(Cell(4)))
     bench.pass(app, 5)

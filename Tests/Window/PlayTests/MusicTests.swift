@@ -13,7 +13,6 @@ import WindowLogic
 
 @testable import Play
 
-/// The commands that the sound received.
 private final class Ear {
   var scales: [Scale] = []
   var beds: [Pitch] = []
@@ -46,7 +45,7 @@ private final class Ear {
       return scale.tonicSpelling.letterName == letter && scale.tonic == bed.midi % 12
     }
 
-    // The first game has an awakening (a sure win), so the second game is in the next key, D. The opened record is in F♯.
+    // The first game has an awakening, so the second game is in the next key, D. The opened record is in F♯.
     for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
       session.play(try #require(Variant.classic.cell(named: name)))
     }
@@ -88,8 +87,7 @@ private final class Ear {
       now += 0.05
     }
     #expect(places == [3, 1] && now < 30)
-    // The key of each of these games follows from the game's id. In a real tournament the server chooses the key by the minute in which the
-    // game starts.
+    // The key of these games follows from the game's id. In a real tournament the server chooses the key by the minute of the game's start.
     for (state, marks) in [(lost, [4, 2, 3]), (won, [0, 1, 2])] {
       let record = Record(of: state, tonics: rules.tonics.count)
       let all = Rendition(of: record, rules: rules)

@@ -8,7 +8,7 @@ import TicTacToe
 
 @Suite("The spoken board")
 struct SpokenBoardTests {
-  /// A player who presses keys and uses only the spoken lines.
+  /// The player presses keys and uses only the spoken lines.
   private final class Listener {
     private let app: App
     private let bench: Bench
@@ -21,7 +21,7 @@ struct SpokenBoardTests {
       app.screen.onSpeak = { [unowned self] in lines.append($0) }
     }
 
-    /// The lines that are spoken within half a second after a key is pressed.
+    /// The lines that are spoken within half a second after the key.
     func press(_ key: Key) -> [String] {
       lines = []
       app.update(input: [.key(key, [], isRepeat: false)], at: bench.now)
@@ -31,14 +31,14 @@ struct SpokenBoardTests {
 
     func ask(_ letter: Character) -> String { press(.character(letter)).first ?? "" }
 
-    /// Presses a digit as on a keypad, with 7 8 9 on top.
+    /// Digits as on a keypad, with 7 8 9 on top.
     func digit(_ cell: some StringProtocol) -> [String] {
       let letters = Array(cell.utf8)
       let (column, row) = (Int(letters[0]) - 0x61, Int(letters[1]) - 0x31)
       return press(.character(Character("\(row * 3 + column + 1)")))
     }
 
-    /// The empty cells of the board that has the focus, row by row.
+    /// Row by row, on the board that has the focus.
     func emptyCells() -> [String] {
       (0..<3).flatMap { _ -> [String] in
         let row = ask("i").split(separator: ": ").last ?? ""

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SDLPlatform
 
-/// Tests of the sound device, and of the clock that replaces a missing device. Serial, because SDL has one audio subsystem per process.
+/// Serial, because SDL has one audio subsystem per process.
 @Suite(.serialized) struct AudioDeviceTests {
   /// Selects SDL's driver without changing the environment, which other suites read at the same time.
   private func driver(_ name: String) { SDL_SetHintWithPriority("SDL_AUDIODRIVER", name, SDL_HINT_OVERRIDE) }
 
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    // Waits up to 40 s, far longer than the sound takes, because the audio thread may have to wait for other suites.
+    // Waits up to 40 s, because the audio thread may have to wait for other suites.
     for _ in 0..<20_000 {
       if engine.framesBegun.rawValue >= count { return true }
       usleep(2_000)
@@ -46,7 +46,7 @@ import Testing
     }
     #expect(!reason.isEmpty)
     #expect(waitForFrames(engine, 24_000))
-    // Half a second of sound takes half a second, minus the first block, which the device takes at once; on a busy machine it takes longer.
+    // Half a second of sound takes half a second, minus the first block, which the device takes at once.
     #expect(MonotonicClock.seconds - begun > 0.4)
     device.stop()
   }
@@ -60,7 +60,7 @@ import Testing
       engine: .passUnretained(engine), control: .passUnretained(control), format: .float32,
       scratch: .allocate(capacity: 1))
     defer { hook.scratch.deallocate() }
-    /// Pulls a block in which a note starts; returns its loudest sample.
+    /// Returns the loudest sample of a block in which a note starts.
     func pull() -> Float {
       let note = ScoreEvent(
         frame: engine.framesBegun, generation: 1, kind: .note, pitch: Pitch(83), velocity: 90, duration: 9_600)

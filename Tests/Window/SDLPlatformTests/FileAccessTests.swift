@@ -8,7 +8,6 @@ import Testing
   import Glibc
 #endif
 
-/// Tests of the functions by which the platform reads and writes files for the game.
 @Suite struct FileAccessTests {
   private let temporary = TemporaryFolder()
   private var folder: String { temporary.path }
@@ -50,7 +49,7 @@ import Testing
   @Test("A failed write leaves the old bytes and no other file")
   func failedWrite() throws {
     #expect(throws: WriteFault.notAllowed) { try FileAccess.write("/proc/alina/x", [1]) }
-    // A device file is not replaced by a regular one; here a pipe stands for the device.
+    // A pipe stands for a device file, which a regular file must not replace.
     #expect(mkfifo("\(folder)/pipe", 0o644) == 0)
     #expect(throws: WriteFault.notAllowed) { try FileAccess.write("\(folder)/pipe", [1]) }
     #expect(unlink("\(folder)/pipe") == 0 && WriteFault(ENOSPC) == .noRoom)

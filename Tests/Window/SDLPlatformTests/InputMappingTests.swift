@@ -4,7 +4,6 @@ import Testing
 
 @testable import SDLPlatform
 
-/// Tests of the mapping from SDL's events to the game's.
 @Suite struct InputMappingTests {
   private func keyDown(_ code: Int32, mod: UInt16 = 0) -> SDL_Event {
     var event = SDL_Event()
@@ -52,7 +51,7 @@ import Testing
 
   @Test("A hidden window wakes up for updates, not for pictures")
   func hidden() {
-    // A hidden window has no picture due, and sleeps until the music's update at 0.25 s. A shown window wakes up for its next picture.
+    // A hidden window has no picture due. A shown window wakes up for its next picture.
     #expect(SDLPlatform.wake(picture: nil, update: 0.25, lastPicture: 0) == 0.25)
     #expect(SDLPlatform.wake(picture: 0, update: 0.25, lastPicture: 0.1) == 0.1 + 1.0 / 60)
     #expect(SDLPlatform.wake(picture: .infinity, update: 0.25, lastPicture: 0) == 0.25)
@@ -141,7 +140,7 @@ import Testing
   }
 }
 
-/// A virtual controller that SDL treats as a real one. Serial, as SDL has one event queue per process.
+/// Serial, because SDL has one event queue per process. The controller is virtual; SDL treats it as a real one.
 @Suite(.serialized) struct ControllerTests {
   @Test("A controller can be plugged in, move over the board, mark, go back, and be removed")
   func controller() throws {

@@ -5,7 +5,7 @@ import TicTacToe
 
 @Suite("Drawing only the changed region of a picture")
 struct DamageTests {
-  /// Plays the same input into two screens, one of which draws only its damage (the regions that have changed), and compares every pixel.
+  /// One of two screens draws only its damage (the regions that have changed).
   @Test("drawing the damage alone gives the same picture as a full redraw", arguments: [(320, 480), (1280, 720)])
   func equality(width: Int, height: Int) {
     let partial = RootScreen(services: Samples.services())
@@ -31,8 +31,8 @@ struct DamageTests {
           }
         }
       }
-      // Cairo cuts a path at the clip before rasterising it. So an edge at the clip may differ by one of a pixel's fifteen sub-rows (255
-      // / 15 = 17 levels). A larger difference means that a view draws outside its bounds.
+      // Cairo cuts a path at the clip before rasterising it, so an edge at the clip may differ by one of a pixel's fifteen sub-rows (255 /
+      // 15 = 17 levels).
       #expect(worst <= 17 && different <= 3, "\(different) pixels differ, by up to \(worst), at \(now)")
     }
     func both(_ events: [InputEvent], _ now: Double) {
@@ -61,7 +61,7 @@ struct DamageTests {
       both([], now)
       frame(now)
     }
-    // All frames together redraw fewer pixels than 25 whole pictures have, because most frames change a small part of the picture.
+    // Most frames change only a small part of the picture.
     #expect(drawn < width * height * 25, "damage is \(Double(drawn) / Double(width * height)) pages")
   }
 

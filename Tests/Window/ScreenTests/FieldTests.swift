@@ -184,7 +184,7 @@ struct FieldTests {
     #expect(places() == before)
     screen.handle([.pointerMoved(x: 400, y: 100)], at: 3)
     #expect(places()[screen.text(.redo)] != nil)
-    // A press on Rematch begins a new game, and the control Rematch disappears at once.
+    // The control Rematch disappears at once when it is pressed.
     screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
     screen.handle([], at: 4)
     let again = try #require(places()[screen.text(.rematch)]).center
@@ -283,7 +283,7 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: 0, y: 0)], at: 2)
     let buffer = PixelBuffer(width: 800, height: 600)
     for frame in 0...60 {
-      // Sixty frames in a second. In each frame the clock has one millisecond less, but shows the same second.
+      // Sixty frames in a second. The clock loses one millisecond in each frame, but shows the same second.
       let now = 2 + Double(frame) / 60
       screen.model.clocks = .init(x: 61_999 - frame, o: 58_000)
       screen.handle([], at: now)
@@ -314,7 +314,7 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: place.maxX - 1, y: place.midY + 2)], at: 3)
     screen.handle([.pointerUp(x: place.maxX - 1, y: place.midY, isTouch: true)], at: 3)
     #expect(screen.settings.volume == 1)
-    // A finger that lands on a slider and moves down drags the list and does not move the slider; a tap moves the slider.
+    // A finger that lands on a slider and moves down drags the list. A tap moves the slider.
     let (left, height) = (place.x + 20, place.midY)
     screen.handle([.pointerDown(x: left, y: height, isTouch: true)], at: 4)
     for step in 1...10 { screen.handle([.pointerMoved(x: left, y: height + Double(step) * 3)], at: 4) }

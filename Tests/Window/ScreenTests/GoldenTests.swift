@@ -6,12 +6,12 @@ import TicTacToe
 
 @testable import Screen
 
-/// Compares every scene with its picture in `Goldens/`; `UPDATE_GOLDENS=1` redraws them.
+/// `UPDATE_GOLDENS=1` redraws the pictures in `Goldens/`.
 @Suite("Golden pictures")
 struct GoldenTests {
   static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
     .appendingPathComponent("Goldens")
-  /// The folder in this checkout for the pictures of failed comparisons and the page that shows them side by side.
+  /// Pictures of failed comparisons, and the page that shows them side by side.
   static let report = repository.appending(path: ".build/golden-report")
   static let sizes = [(320, 480), (640, 360), (960, 600)]
 
@@ -89,7 +89,7 @@ struct GoldenTests {
       }
     }
 
-  /// Draws a scene at rest, without paper grain, which PNG cannot compress.
+  /// At rest, and without paper grain, which PNG cannot compress.
   static func draw(_ scene: Scene, width: Int, height: Int, theme: Theme) -> [UInt8] {
     var plain = theme
     plain.grain = 0
@@ -114,7 +114,7 @@ struct GoldenTests {
     for (number, scene) in GoldenTests.scenes.enumerated() {
       for (index, size) in GoldenTests.sizes.enumerated()
       where runsAll || updates || index == 0 || number % 4 == index {
-        // Colours do not affect the layout, so themes other than the first are drawn at one size only.
+        // Colours do not affect the layout, so the other themes are drawn at one size only.
         for theme in index == 0 && (runsAll || updates) ? Theme.all : [Theme.all[0]] {
           let name = "\(scene.name)-\(theme.name)-\(size.0)x\(size.1)"
           let file = GoldenTests.folder.appendingPathComponent(name + ".png")
@@ -133,14 +133,13 @@ struct GoldenTests {
     if !failures.isEmpty { Issue.record("see \(GoldenTests.report.path)/index.html") }
   }
 
-  /// A scene's picture, from which the tests below make changed pictures.
   private static func picture() throws -> Likeness.Picture {
     let scene = try #require(scenes.first { $0.name == "board-win" })
     let png = draw(scene, width: 320, height: 480, theme: Theme.all[0])
     return Likeness.Picture(try #require(PixelBuffer(png: png)))
   }
 
-  /// The picture with the given rows shifted right by `distance` pixels, as another rasteriser places letters and edges.
+  /// Shifts the given rows right by `distance` pixels, as another rasteriser places letters and edges.
   private static func moved(_ picture: Likeness.Picture, by distance: Double, rows: Range<Int>) -> Likeness.Picture {
     var result = picture
     let (whole, part) = (Int(distance), distance - Double(Int(distance)))
@@ -164,12 +163,11 @@ struct GoldenTests {
       !likeness.isExceeded(by: likeness.differences(picture, other), width: picture.width)
     }
     #expect(passes(picture, .same))
-    // Shifted by two thirds of a pixel, the picture fails the comparison for the same rasteriser and passes that for another rasteriser.
+    // A shift by two thirds of a pixel is too much for the same rasteriser, but not for another rasteriser.
     let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
     #expect(!passes(smoothed, .same) && passes(smoothed))
-    // The comparison notices that a band of the board is shifted by six pixels.
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
-    // The comparison notices that the first line of text is replaced by paper.
+    // Paper replaces the first line of text.
     var wiped = picture
     let paper = picture.pixels[0]
     let words = try #require(
@@ -177,7 +175,7 @@ struct GoldenTests {
       })
     for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
     #expect(!passes(wiped))
-    // The comparison notices that the winning line's red is changed to green.
+    // Green replaces the winning line's red.
     var green = picture
     for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
       green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255
@@ -193,16 +191,16 @@ struct GoldenTests {
     #expect(a.count > 1000)
   }
 
-  /// A file whose only line names the rasteriser of the pictures in `Goldens`.
+  /// The file's only line names the rasteriser of the pictures in `Goldens`.
   private static let drawnBy = folder.appendingPathComponent("drawn-by.txt")
 
-  /// If this run has the rasteriser of the goldens, pixels may differ by rounding only; another rasteriser may smooth edges differently.
+  /// Pictures of the same rasteriser may differ by rounding only; another rasteriser may smooth edges differently.
   private static let likeness: Likeness = {
     let rasteriser = try? String(contentsOf: drawnBy, encoding: .utf8)
     return rasteriser?.trimmingCharacters(in: .newlines) == Likeness.rasteriser ? .same : .other
   }()
 
-  /// Compares a golden picture with a new one. Returns `nil` if they agree; else writes both and their difference, and returns a message.
+  /// Returns `nil` if the pictures agree; else writes both and their difference, and returns a message.
   private static func compare(_ expected: [UInt8], _ actual: [UInt8], _ name: String) throws -> String? {
     if expected == actual { return nil }
     guard let a = PixelBuffer(png: expected).map({ Likeness.Picture($0) }) else { return "no golden" }
@@ -225,7 +223,6 @@ struct GoldenTests {
     return "\(differences.count { $0 }) pixels differ"
   }
 
-  /// Writes an HTML page with expected picture, actual picture and difference side by side.
   private static func writeSheet(_ failures: [(name: String, text: String)]) throws {
     try FileManager.default.createDirectory(at: report, withIntermediateDirectories: true)
     let rows = failures.map { failure in

@@ -19,7 +19,7 @@ struct KeyboardTests {
         screen.model = Samples.model([4, 0, 8])
         screen.draw(width: 800, height: 600, at: 0)
         screen.show(name)
-        // Tab must reach the elements that a screen reader can press. Of several radio buttons in a row it need reach only the first.
+        // Tab must reach the elements that a screen reader can press, but only the first of several radio buttons in a row.
         let wanted = screen.accessible(hidden: true).filter {
           !["gridcell", "paragraph"].contains($0.role) && $0.state != "disabled"
         }
@@ -48,7 +48,7 @@ struct KeyboardTests {
     screen.draw(width: 800, height: 600, at: 0)
     for key in [Key.up, .left, .left, .character("j"), .character("l"), .down] { press(screen, key) }
     press(screen, .enter)
-    // The focus moves from the centre to b3, a3, c3 (around the edge), c2, a2 (around the edge) and a1.
+    // The focus moved from the centre to b3, a3, c3 (around the edge), c2, a2 (around the edge) and a1.
     #expect(log.intents.last == .play(Cell(6)))
     let previews = log.intents.compactMap { if case .preview(let square) = $0 { square?.index } else { nil } }
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
@@ -72,7 +72,7 @@ struct KeyboardTests {
     screen.model = Samples.model(.ultimate, "c7 i3")
     press(screen, .character("5"))
     #expect(played() == ["c7", "h8"])
-    // The first Up moves the focus from h8 to h9, at the top edge; the second wraps around to h1, at the bottom.
+    // The first Up moves the focus from h8 to h9, at the top edge; the second wraps around to h1.
     for key in [Key.up, .up, .enter] { press(screen, key) }
     #expect(played().last == "h1")
   }

@@ -13,7 +13,7 @@ struct LayoutTests {
     (1080, 1920), (2560, 1440), (3840, 2160), (3840, 1000),
   ]
 
-  /// The blocks of a page that must not overlap: leaf views, and scrolling columns as a whole.
+  /// Leaf views, and scrolling columns as a whole, must not overlap.
   private func blocks(_ view: View) -> [View] {
     if view.isHidden || view.frame.isEmpty && view.children.isEmpty { return [] }
     if view is BoardView || view is ScrollView || view.children.isEmpty { return [view] }
@@ -85,7 +85,6 @@ struct LayoutTests {
         : (1 + random.below(400), 1 + random.below(400))
       screen.show(name)
       screen.draw(width: width, height: height, at: 0)
-      // Presses every control once, and scrolls.
       for control in screen.accessible(hidden: true) { screen.activate(control.id, at: 1) }
       screen.handle([.scrolled(lines: -3), .pointerMoved(x: 0, y: 0)], at: 2)
       screen.draw(width: height, height: width, at: 3)
@@ -113,7 +112,7 @@ struct LayoutTests {
     }
   }
 
-  /// Opens every page with every model and checks it; calls `body` for each page of each model.
+  /// Checks every page with every model; calls `body` for each.
   private func checkPages(
     _ screen: RootScreen, _ models: some Sequence<BoardModel>, _ width: Int, _ height: Int, _ setting: String = "",
     _ body: (_ place: String) -> Void = { _ in }
@@ -134,7 +133,7 @@ struct LayoutTests {
 
   private func check(_ scene: Scene, _ width: Int, _ height: Int, _ place: String) {
     let window = Rect(-0.5, -0.5, Double(width) + 1, Double(height) + 1)
-    // Leaves out notices, which overlap the page by design.
+    // Notices overlap the page by design.
     let views = blocks(scene).filter { !($0 is NoticeView) }
     for (index, view) in views.enumerated() {
       #expect(window.contains(view.frame), "\(type(of: view)) \(view.frame) leaves the window: \(place)")
@@ -142,7 +141,7 @@ struct LayoutTests {
         Issue.record("\(type(of: view)) \(view.frame) overlaps \(type(of: other)) \(other.frame): \(place)")
       }
     }
-    // With letters larger than usual a small window has no free place for a notice.
+    // With larger letters a small window has no free place for a notice.
     if scene.context.settings.textScale <= 1, let notice = scene.children.lazy.compactMap({ $0 as? NoticeView }).first {
       let slip = notice.slipFrame
       #expect(window.contains(slip), "the notice \(slip) leaves the window: \(place)")
@@ -256,7 +255,7 @@ struct LayoutTests {
       for view in screen.topScene.children where view is BoardView || view is StaffView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
       }
-      // On a phone the space above the board is free for the notice, so there the notice must cover neither the turn nor the players.
+      // On a phone the notice has the space above the board, and must cover neither the turn nor the players.
       guard (width, height) == (390, 844) else { continue }
       for view in screen.topScene.children where view is StatusView || view is PlayersView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
@@ -335,7 +334,7 @@ struct LayoutTests {
 }
 
 extension RootScreen {
-  /// Computes the layout for a window size, without drawing.
+  /// Computes the layout without drawing.
   func measureForTest(_ width: Int, _ height: Int) {
     context.metrics = Metrics(
       width: Double(width), height: Double(height), scale: scale, textScale: settings.textScale,

@@ -3,13 +3,10 @@ import CPango
 
 @testable import Screen
 
-/// Compares two pictures that may come from two rasterisers.
-///
-/// Another version of Cairo, Pango or FreeType smooths edges differently and places letters up to two pixels apart. So each channel of a
-/// pixel needs a similar value nearby in the other picture, both ways. If an element was moved further, is missing or has another
-/// colour, many pixels close together have no similar value.
+/// Compares pictures that may come from two versions of Cairo, Pango or FreeType, which smooth edges differently and place letters up to
+/// two pixels apart. So each channel of a pixel needs only a similar value nearby in the other picture.
 struct Likeness {
-  /// A picture as 0xRRGGBB values by row.
+  /// 0xRRGGBB values by row.
   struct Picture {
     var width: Int
     var height: Int
@@ -21,22 +18,22 @@ struct Likeness {
     "cairo \(String(cString: cairo_version_string())), pango \(String(cString: pango_version_string()))"
   }
 
-  /// The number of levels, of 256, by which a channel may differ from the nearby values of the other picture.
+  /// The levels (of 256) by which a channel may differ from the nearby values of the other picture.
   let tolerance: Int
   /// The distance in pixels that counts as nearby.
   let reach: Int
   /// The number of unmatched pixels that a square of 16 by 16 pixels may have.
   let most: Int
 
-  /// The same rasteriser: pixels differ by rounding at most.
+  /// Pixels of the same rasteriser differ by rounding at most.
   static let same = Likeness(tolerance: 2, reach: 0, most: 0)
-  /// Another rasteriser. Debian 12's pictures have at most 7 unmatched pixels per square on Debian 13; nine in ten words that were erased
-  /// or moved up by 4 pixels have 11 to 50.
+  /// Debian 12's pictures have at most 7 unmatched pixels per square on Debian 13. Nine in ten words that were erased or moved up by 4
+  /// pixels have 11 to 50.
   static let other = Likeness(tolerance: 64, reach: 2, most: 10)
 
   /// Whether some square of 16 by 16 pixels has more than `most` unmatched pixels.
   func isExceeded(by differences: [Bool], width: Int) -> Bool {
-    // Counts in squares of 8 by 8, four of which make a square of 16 by 16.
+    // Four squares of 8 by 8 make a square of 16 by 16.
     let columns = width / 8 + 2
     var counts = [Int](repeating: 0, count: columns * (differences.count / width / 8 + 2))
     for (place, differs) in differences.enumerated() where differs {
@@ -47,8 +44,7 @@ struct Likeness {
     }
   }
 
-  /// For each place, whether the pixel of either picture has no similar pixel nearby in the other picture. Both pictures have the same
-  /// size. O(pixels · reach²).
+  /// For each pixel, whether no pixel nearby in the other picture is similar. Both pictures have the same size. O(pixels · reach²).
   func differences(_ a: Picture, _ b: Picture) -> [Bool] {
     precondition(a.width == b.width && a.height == b.height)
     return zip(strangers(a, b), strangers(b, a)).map { $0 || $1 }

@@ -3,7 +3,7 @@ import CCairo
 @testable import Screen
 
 extension PixelBuffer {
-  /// Reads a PNG file; `nil` if it is invalid or larger than 8,192 pixels in either direction.
+  /// `nil` if the file is invalid or larger than 8,192 pixels in either direction.
   convenience init?(png file: [UInt8]) {
     var reader = ByteReader(bytes: file)
     let surface = withUnsafeMutablePointer(to: &reader) {
@@ -24,7 +24,6 @@ extension PixelBuffer {
   }
 }
 
-/// The unread part of a file.
 private struct ByteReader {
   var bytes: [UInt8]
   var offset = 0

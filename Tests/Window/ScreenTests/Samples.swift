@@ -7,7 +7,7 @@ import Screen
 import TestSupport
 import TicTacToe
 
-/// Games, bars and platforms for pictures and tests. The notes are made by a simple rule, not by the composer.
+/// Samples for pictures and tests. A simple rule makes the notes, not the composer.
 enum Samples {
   static func services(now: @escaping @Sendable () -> Double = { 0 }) -> PlatformServices {
     var services = PlatformServices(locks: .none)
@@ -15,7 +15,7 @@ enum Samples {
     return services
   }
 
-  /// A screen with opponents of six levels, saved games, results and a lobby, as after some weeks of use.
+  /// Opponents of six levels, saved games, results and a lobby, as after some weeks of use.
   static func screen(themes: [Theme] = Theme.all, leastTarget: Double = 0, copies: Bool = true) -> RootScreen {
     var services = services()
     services.leastTarget = leastTarget
@@ -63,7 +63,7 @@ enum Samples {
     return screen
   }
 
-  /// A tournament with twenty players, in which this player has the second place.
+  /// Twenty players, of whom this player has the second place.
   static func tournament(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> TournamentModel {
     var model = TournamentModel()
     (model.code, model.name, model.phase, model.isOrganiser) = ("K7Q2XD", "Friday after school", phase, isOrganiser)
@@ -81,7 +81,7 @@ enum Samples {
     return model
   }
 
-  /// An online match with an open draw offer.
+  /// A draw offer is open.
   static func online() -> BoardModel {
     var model = Samples.model([4, 0, 8], setup: GameSetup(x: .human, o: .remote(name: "Nora (1518)")))
     model.clocks = .init(x: 58_000, o: 41_000)
@@ -97,7 +97,7 @@ enum Samples {
     return game
   }
 
-  /// The board of a variant after moves on the cells `names`; O is a computer opponent.
+  /// O is a computer opponent.
   static func model(_ variant: Variant, _ names: String) -> BoardModel {
     var model = BoardModel()
     model.game = Game(from: VariantState(startOf: variant))
@@ -111,9 +111,9 @@ enum Samples {
     return model
   }
 
-  /// X has three marks; the one on b2 is removed next.
+  /// The mark on b2 is removed next.
   static let infinite = model(.infinite, "b2 a3 c1 b3 c3 a1")
-  /// O has completed a line, and so X has won.
+  /// O has completed a line, so X has won.
   static let misere = model(.misere, "b2 a1 c3 a2 b3 a3")
   /// Both sides have won a board, and X must play on the middle board of the right column.
   static let ultimate = model(.ultimate, ultimateMoves.prefix(24).joined(separator: " "))
@@ -126,7 +126,7 @@ enum Samples {
   static let cellPitch = [86, 88, 90, 81, 83, 85, 74, 79, 78]
   static let scale = [0, 2, 3, 5, 7, 8, 10]  // natural minor from B
 
-  /// The tone of B minor's scale that is `steps` scale steps above the tone `midi`.
+  /// `steps` steps of B minor's scale above the tone `midi`.
   static func scaleTone(from midi: Int, steps: Int) -> Int {
     let fromB = ((midi - 11) % 12 + 12) % 12
     let octave = (midi - 11 - fromB) / 12
@@ -135,7 +135,7 @@ enum Samples {
     return 11 + (octave + (degree - wrapped) / 7) * 12 + scale[wrapped]
   }
 
-  /// The nearest tone of B minor's triad below the pitch `midi`.
+  /// The nearest tone of B minor's triad below `midi`.
   static func bell(below midi: Int) -> Int {
     var t = midi - 1
     while ![11, 2, 6].contains(t % 12) { t -= 1 }
@@ -220,7 +220,6 @@ enum Samples {
 }
 
 extension RootScreen {
-  /// Lays the page out and draws it as it looks at the time `now`.
   func draw(width: Int, height: Int, at now: Double) {
     let buffer = PixelBuffer(width: width, height: height)
     withExtendedLifetime(buffer) { _ = draw(into: buffer.bitmap, isNew: true, at: now) }

@@ -7,7 +7,6 @@ import TicTacToe
 
 @testable import Screen
 
-/// Records the intents of a screen.
 final class IntentLog {
   var intents: [Intent] = []
   func attach(to screen: RootScreen) { screen.onIntent = { [unowned self] in intents.append($0) } }
@@ -28,7 +27,6 @@ struct ScreenTests {
     #expect(log.intents == [.preview(Cell(4)), .play(Cell(4))])
   }
 
-  /// A screen of a phone's size, and the log of its intents.
   private func phone() -> (RootScreen, IntentLog) {
     let (screen, log) = (RootScreen(services: Samples.services()), IntentLog())
     log.attach(to: screen)
@@ -69,7 +67,7 @@ struct ScreenTests {
 }
 
 extension RootScreen {
-  /// The middle of a cell in device pixels.
+  /// In device pixels.
   func boardCell(_ square: Square) -> Point {
     var place = Point(0, 0)
     boardScene.visit { if let cell = $0 as? CellView, cell.cell == Cell(square.index) { place = cell.frame.center } }
@@ -121,15 +119,15 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // Other types than `Phrase` also have cases such as `.open` or `.win`. So the pattern finds a case only after code that a phrase can
-    // follow, such as `text(`.
+    // Types other than `Phrase` also have cases such as `.open`. So a case counts only after code that a phrase can follow, such as
+    // `text(`.
     let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")
     let whole = NSRange(code.startIndex..., in: code)
     let said = Set(
       pattern.matches(in: code, range: whole).compactMap { Range($0.range(at: 1), in: code).map { String(code[$0]) } })
-    // Leaves out phrases whose names are put together in the code, for example from "manner" and a level.
+    // Some names are put together in the code, for example from "manner" and a level.
     for phrase in Phrase.allCases where !["manner", "sign", "what"].contains(where: phrase.rawValue.hasPrefix) {
       #expect(said.contains("\(phrase)"), "\(phrase)")
     }

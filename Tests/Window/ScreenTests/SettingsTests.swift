@@ -3,7 +3,6 @@ import Testing
 
 @testable import Screen
 
-/// A folder in memory.
 final class MemoryFiles: @unchecked Sendable {
   var files: [String: [UInt8]] = [:]
   var refuses = false

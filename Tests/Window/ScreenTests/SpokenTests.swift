@@ -62,7 +62,6 @@ struct SpokenTests {
     (1_280, 720, 0), (960, 600, 0), (1_920, 1_080, 0),
   ]
 
-  /// The place of the board on a page with a model.
   private func place(_ model: BoardModel, on screen: RootScreen, _ width: Int, _ height: Int) throws -> Rect {
     screen.model = model
     screen.draw(width: width, height: height, at: 1)

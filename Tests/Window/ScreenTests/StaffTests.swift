@@ -6,7 +6,7 @@ import TicTacToe
 
 @Suite("The staff")
 struct StaffTests {
-  /// A bar with a pair for each of T's notes, and a low note under the first pair.
+  /// A pair for each of T's notes, and a low note under the first pair.
   private func bar(_ lower: [Int], bass: Int?) -> Bar {
     func note(_ midi: Int) -> Note {
       Note(pitch: Pitch(midi), velocity: 44, onset: .zero, duration: Tick(rawValue: 48_000), pan: 0)
@@ -43,7 +43,7 @@ struct StaffTests {
             for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
             #expect(number.maxY <= staff.frame.maxY, place)
             for head in heads.bass {
-              // The octave sign's number must touch neither the low note head nor the space around this head.
+              // The octave sign's number must not touch the low note head or the space around this head.
               let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)
               #expect(!room.intersects(number), place)
             }
@@ -59,7 +59,7 @@ struct StaffTests {
     screen.model = Samples.model([4, 1, 0, 8, 6, 2])
     screen.draw(width: 800, height: 600, at: 0)
     var model = Samples.model([4, 1, 0, 8, 6, 2, 3])
-    // A, D and D are the notes of X's left column, the winning line. G (79) is the note of another cell.
+    // A, D and D are the notes of X's winning left column. G (79) is the note of another cell.
     let pairs = [81, 74, 79, 86].enumerated().map { index, midi in
       let onset = Tick.seconds(Double(index))
       return Pair(m: Note(pitch: Pitch(midi), velocity: 44, onset: onset, duration: .seconds(1), pan: 0), t: nil)

@@ -24,13 +24,13 @@ struct ThemeTests {
 }
 
 extension Color {
-  /// The relative luminance, 0…1 (WCAG 2.2, "relative luminance").
+  /// WCAG 2.2, "relative luminance": 0…1.
   fileprivate var luminance: Double {
     func linear(_ c: Double) -> Double { c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4) }
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
   }
 
-  /// The contrast ratio of two opaque colours, 1…21 (WCAG 2.2, "contrast ratio").
+  /// WCAG 2.2, "contrast ratio" of two opaque colours: 1…21.
   fileprivate static func contrast(_ a: Color, _ b: Color) -> Double {
     let (la, lb) = (a.luminance, b.luminance)
     return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)

@@ -5,7 +5,6 @@ import TicTacToe
 @testable import Screen
 
 @Suite struct TournamentSceneTests {
-  /// A screen that shows the page of a tournament, and the intents about tournaments that the screen sends.
   private func screen(_ model: TournamentModel?, width: Int = 1_280) -> (screen: RootScreen, log: IntentLog) {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -111,7 +110,7 @@ import TicTacToe
     screen.pages.tournament?.phase = .over
     screen.handle([], at: 2)
     #expect(try x(1) == x(3) && x(3) < x(4))
-    // In a narrow window the first three players stand in the same column as the other players.
+    // In a narrow window the first three players stand in the column of the other players.
     screen.draw(width: 500, height: 900, at: 3)
     #expect(try x(1) == x(4))
   }
@@ -221,7 +220,7 @@ import TicTacToe
     let screen = try playing(1_280, 720)
     screen.handle([], at: 2)
     #expect(screen.context.statusText().detail == "Place 2 · points: 54")
-    // An aborted game may have paused the player: the status then says why the game ended and that the player is paused.
+    // An aborted game may have paused the player. The status then also says why the game ended.
     screen.model.online = OnlineModel(you: .x)
     screen.model.tournament?.row.status = .paused
     screen.model.game.finish(GameEnd(outcome: nil, termination: .abandoned))

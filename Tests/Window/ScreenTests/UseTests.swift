@@ -4,10 +4,8 @@ import TicTacToe
 
 @testable import Screen
 
-/// Regression tests for problems that users found, page by page.
 @Suite("Problems that users found")
 struct UseTests {
-  /// The rows of the type `Row` on a page.
   private func rows<Row: PageRow>(_ screen: RootScreen, _ page: SceneName, width: Int = 1_280) -> [Row] {
     screen.draw(width: width, height: 720, at: 0)
     screen.show(page)
@@ -85,7 +83,7 @@ struct UseTests {
     screen.model.online = online
     screen.handle([], at: 2)
     #expect(screen.context.statusText().main == "Connection lost")
-    // The loser gets a control that leads to the review ("See why").
+    // The loser gets the control "See why", which leads to the review.
     let lost = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .level(3), o: .human))
     #expect(lost.footerControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
   }

@@ -5,7 +5,7 @@ import Tintinnabuli
 
 @testable import Session
 
-/// A session's environment: a clock set by the test, and a list of posted events.
+/// The environment of a session. The test sets its clock.
 final class Bench {
   var now = Tick.zero
   /// This window's time when the match starts.
@@ -31,7 +31,7 @@ final class Bench {
     GameSession(seed: seed, rules: rules, participants: Participants(x: x, o: o), sound: port) { $0() }
   }
 
-  /// Advances time in the steps of the window's loop.
+  /// Time advances in the steps of the window's loop.
   func pass(_ session: GameSession, seconds: Double) {
     let end = now + .seconds(seconds)
     while now < end {

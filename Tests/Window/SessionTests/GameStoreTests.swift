@@ -6,7 +6,6 @@ import TicTacToe
 
 @testable import Session
 
-/// Tests of the storage of games.
 @Suite struct GameStoreTests {
   /// A folder in memory, with the names locked by other windows.
   private final class Files: @unchecked Sendable {
@@ -41,7 +40,7 @@ import TicTacToe
     }
   }
 
-  /// Work for another thread, which runs when the test calls for it.
+  /// The work runs when the test calls for it, instead of on another thread.
   private final class Workers: @unchecked Sendable {
     var work: [@Sendable () -> Void] = []
     func run() {

@@ -15,7 +15,7 @@ import TicTacToe
     let player = MachinePlayer(UltimateLevel.all[5], value: value)
     var generator = SplitMix64(seed: 3)
     var game = Game(from: VariantState(startOf: .ultimate))
-    // The position is so late (ply 52 or later) that the search proves its value, and so ends before it has made all simulations.
+    // From ply 52 on the search proves the value, and so ends before it has made all simulations.
     while game.state.plies < 52 || game.isOver {
       if game.isOver { game = Game(from: VariantState(startOf: .ultimate)) }
       try game.play(game.state.moves.randomCell(using: &generator))

@@ -8,7 +8,6 @@ import Tintinnabuli
 
 @testable import Session
 
-/// Tests of one running game and its music, with time set by hand.
 @Suite struct SessionTests {
   @Test("A move sounds on the first unrendered frame, which the record keeps")
   func downbeat() throws {
@@ -70,8 +69,8 @@ import Tintinnabuli
     #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
 
-  /// Runs a match for one listener: the player of a side, or a spectator. Messages take `delay` ms. At ply `refused` the server refuses
-  /// the player's mark; after ply `leaves` the window is closed and a new one resumes.
+  /// The listener is the player of a side, or a spectator. Messages take `delay` ms. At ply `refused` the server refuses the player's mark;
+  /// after ply `leaves` a new window resumes.
   private func listen(
     _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Cell], times: [Int64])
   ) -> GameSession {
@@ -187,7 +186,7 @@ import Tintinnabuli
     #expect(second.clockSeconds == 60)
     #expect(second.milliseconds(left: .x) == left)
     #expect(second.record.timeControl == "60+0")
-    // A record whose text for the time control is invalid gives a game without a clock.
+    // An invalid time control gives a game without a clock.
     for text in ["-", "-5", "0+1", "86401", "9223372036854775807"] {
       var record = first.record
       record.timeControl = text
@@ -240,7 +239,7 @@ import Tintinnabuli
     let times = session.record.times
     #expect(times.count == 2)
     let gap = try #require(times[1].frame) - (times[0].frame ?? 0)
-    // The answer comes two short notes after the move. That is 2.1 s at the standard tempo, but the performance varies the tempo.
+    // The answer comes after two short notes: 2.1 s at the standard tempo, but the performance varies the tempo.
     #expect(gap > Tick.seconds(1.6).rawValue && gap < Tick.seconds(4).rawValue, "\(gap)")
   }
 

@@ -67,7 +67,7 @@ extension TableTests {
     #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
     #expect(window.state.resuming != nil)
     var late = window
-    // The server's list of matches no longer has the match, which ended while the window was disconnected.
+    // The match ended while the window was disconnected, so the server no longer lists the match.
     late.online()
     #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
     #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
@@ -279,7 +279,7 @@ extension TableTests {
   func onePress() {
     for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
       var window = TestWindow()
-      // If no server is known, the window starts a server of its own for a friend's room, but not for a seek.
+      // Without a known server, the window starts a server of its own for a friend's room, but not for a seek.
       #expect(window.want(intent).contains(.host(.open)) == (intent == .playFriend))
       window.state.preferences.server = "127.0.0.1:4664"
       let effects = window.want(intent)
@@ -352,20 +352,19 @@ extension TableTests {
     window.state.preferences.game = .ultimate
     let changed = window.want(.openRoom)
     #expect(changed.first == .command(.abort(TestWindow.m)) && create(changed).map(\.rules) == [.ultimate])
-    // The player chooses another time control for the room before the server has answered.
+    // Another time control is chosen before the server has answered.
     window.state.preferences.roomClock = "60+2"
     #expect(create(window.want(.openRoom)) == [MatchTerms(rules: .ultimate)])
     let (second, third) = (try #require(MatchID(rawValue: "second")), try #require(MatchID(rawValue: "third")))
     #expect(window.step(.network(.room(second, code: "BBBBBB", expiresIn: 9), nil)) == [.command(.abort(second))])
     window.step(.network(.room(third, code: "CCCCCC", expiresIn: 9), nil))
     #expect(window.state.network.phase == .room(code: "CCCCCC"))
-    // The player closes the room before the server has answered.
+    // The room is closed before the server has answered.
     var closed = window
     closed.want(.openRoom)
     closed.want(.leave)
     #expect(closed.step(.network(.room(second, code: "DDDDDD", expiresIn: 9), nil)) == [.command(.abort(second))])
     #expect(closed.state.network.phase == .lobby)
-    // After the server has refused to open a room, the screen shows no room.
     window.want(.openRoom)
     window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
     #expect(window.state.network.phase == .lobby && window.state.place == "")

@@ -16,7 +16,7 @@ struct LetterGameTests {
     return letter
   }
 
-  /// Shows a game in which this player is X.
+  /// This player is X.
   static func begin(_ window: inout TestWindow, _ cells: [Int] = []) {
     window.step(.letter(.game(.init(letter(cells), you: .x, since: "2026-11-22-190000"), known: .max)))
     window.now += 10

@@ -8,7 +8,7 @@ import TicTacToe
 
 @Suite("The move for the next turn in a match")
 struct PremoveTests {
-  /// A match in which this player is X and has marked the centre, so that Ida is to move.
+  /// This player is X and has marked the centre, so Ida is to move.
   private static func match() -> TestWindow {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -68,7 +68,7 @@ struct PremoveTests {
     window.want(.play(Cell(8)))
     window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
     var view = window.views[TestWindow.m]
-    // Adds `missed` moves that were made while the connection was lost. X's move came from another window of this player.
+    // Moves made while the connection was lost. X's move came from another window of this player.
     for (index, cell) in [0, 2, 6].prefix(missed).enumerated() {
       let side: Player = index % 2 == 0 ? .o : .x
       let event = MatchEvent(

@@ -7,7 +7,6 @@ import TicTacToe
 @testable import WindowLogic
 
 @Suite struct PuzzleRunTests {
-  /// A window that has requested a puzzle by `intent`, and shows the puzzle.
   private func window(_ intent: Intent, seed: UInt64 = 1) throws -> (TestWindow, Puzzle) {
     var window = TestWindow()
     let effects = window.want(intent)
@@ -18,7 +17,6 @@ import TicTacToe
   }
   private struct NotRequested: Error {}
 
-  /// Shows a puzzle of Classic.
   @discardableResult
   private func show(_ window: inout TestWindow, _ seed: UInt64) -> Puzzle {
     var random = SplitMix64(seed: seed)
@@ -27,7 +25,7 @@ import TicTacToe
     return puzzle
   }
 
-  /// Lets forty seconds pass, with a tick every 0.1 s; returns all effects.
+  /// Forty seconds pass, with a tick every 0.1 s.
   private func wait(_ window: inout TestWindow) -> [Effect] {
     var effects: [Effect] = []
     for _ in 0..<400 {

@@ -11,10 +11,10 @@ import TicTacToe
 private struct WiredWindow {
   var window = TestWindow()
   var model = ClientModel(.init(guest: "Vera"), seed: 1)
-  /// The messages sent since the client connected.
+  /// Messages since the client connected.
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
-  /// The notices shown since they were last cleared.
+  /// Notices since they were last cleared.
   var words: [Message] = []
 
   static let m = TestWindow.m
@@ -81,17 +81,15 @@ private struct WiredWindow {
   }
 }
 
-/// Tests of every command of the client after the server refuses it.
 @Suite("The window after a refused command") struct RefusalTests {
   private struct Row {
     var intent: Intent
     /// The type (`t`) of the refused message.
     var name: String
-    /// Whether the command needs a match.
     var isInMatch = true
-    /// Whether the client repeats the message with the next heartbeat, if the refusal was temporary.
+    /// The client repeats the message with the next heartbeat after a temporary refusal.
     var isPostponed = false
-    /// Whether the client keeps the message for the next server if the connected server stops.
+    /// The client keeps the message for the next server if the connected server stops.
     var isKept = true
   }
 
@@ -139,11 +137,9 @@ private struct WiredWindow {
         #expect(network.phase != .queued(bots: 0) || isWaiting, context)
         #expect(!wired.window.board.game.cells.contains(Cell(8)), context)
         if row.intent == .registerName("Vera") { #expect(network.you?.isGuest == true, context) }
-        // A postponed command is sent again with the next heartbeat. A command that a stopping server has refused is sent again after the
-        // reconnection, to the next server.
+        // A postponed command is sent again with the next heartbeat. A command that a stopping server refused is sent to the next server.
         if isPostponed {
-          // A stopping server (`draining`) closes the connection before its next heartbeat, so the client does not send the command again.
-          // For this code the first sending counts, too.
+          // A stopping server (`draining`) closes the connection before its next heartbeat. So the first sending counts, too.
           let before = code == .draining ? 0 : wired.sent.count
           try wired.say(.ping(1))
           #expect(wired.sent[before...].contains { $0.message.name == row.name }, context)
@@ -187,7 +183,7 @@ private struct WiredWindow {
       var wired = try WiredWindow()
       try wired.begin()
       #expect(wired.window.state.match == WiredWindow.m)
-      // The event has number 9, and events before it are missing: the client requests the state.
+      // Events before number 9 are missing, so the client requests the state.
       try wired.say(.event(WiredWindow.m, seq: 9, hash: "00", body: Array(#"{"k":"gone","at":1,"side":"o"}"#.utf8)))
       let asked = try #require(wired.sent.last)
       #expect(asked.message.name == "sync")
@@ -260,7 +256,7 @@ private struct WiredWindow {
     try wired.say(.ok(nil, seq: nil), re: report.id)
     #expect(wired.words == ["\(.wasReported, "Ida")"])
 
-    // The server tells a newly started window who is muted and blocked.
+    // The server tells a new window who is muted and blocked.
     var fresh = try WiredWindow()
     let rows = #"[{"name":"Vera","rating":1500,"quiet":true,"blocked":["Ida"]}]"#
     let line = Array(#"{"t":"page","of":"me","rows":\#(rows)}"#.utf8)

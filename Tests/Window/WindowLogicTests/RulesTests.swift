@@ -8,7 +8,6 @@ import TicTacToe
 @testable import ClientModel
 @testable import WindowLogic
 
-/// Tests of the game's variants: choosing one on the network page, and showing a match of any of them on the board.
 @Suite struct RulesTests {
   @Test(arguments: [(Variant.classic, "60+2"), (.infinite, "60+2"), (.misere, "60+2"), (.ultimate, "300+3")])
   func `a seek is for the last chosen game, with its usual clock unless another is set`(

@@ -30,7 +30,7 @@ extension TableTests {
     window.want(.rematch)
     window.step(.tick)
     #expect(window.state.score == .init(x: 1, o: 0))
-    // Each rematch counts as a game of its own, although no move is made in these games.
+    // Each rematch counts as a game, although no move is made.
     window.want(.rematch)
     window.want(.resign)
     window.step(.tick)

@@ -7,18 +7,17 @@ import TicTacToe
 @testable import ClientModel
 @testable import WindowLogic
 
-/// The state of a window with its board and the server's messages, without a real window.
+/// A window's state with its board and the server's messages, without a real window.
 struct TestWindow {
   var state = WindowState(GameSetup(x: .human, o: .level(3)))
   var board = WindowState.Board()
   var now = 100.0
-  /// All effects so far.
   var effects: [Effect] = []
-  /// The client's views of matches, made from events as a server would log them.
+  /// Made from events as a server would log them.
   var views: [MatchID: MatchView] = [:]
   static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
 
-  /// Passes an event to the state, and applies the effects to the board as the session would.
+  /// The effects change the board as the session would.
   @discardableResult
   mutating func step(_ event: WindowState.Event) -> [Effect] {
     let effects = state.step(event, board, at: now)
@@ -73,7 +72,6 @@ struct TestWindow {
         nil))
   }
 
-  /// Logs an event of the match and delivers it.
   @discardableResult
   mutating func log(_ kind: MatchEvent.Kind, _ side: Player? = nil, you: Player? = .x) -> [Effect] {
     let m = TestWindow.m
@@ -105,7 +103,6 @@ struct TestWindow {
     return step(.pageChanged)
   }
 
-  /// The messages among the effects.
   static func words(_ effects: [Effect]) -> [Message] {
     effects.compactMap { if case .say(let message) = $0 { message } else { nil } }
   }

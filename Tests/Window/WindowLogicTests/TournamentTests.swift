@@ -9,7 +9,7 @@ import TicTacToe
 @Suite struct TournamentTests {
   private static let code = "ABC234"
 
-  /// The tournament as the server sends it; Vera, this player, has row 1.
+  /// Vera, this player, has row 1.
   private static func view(
     _ phase: TournamentNotice.Phase, you: Int? = 1, status: TournamentRow.Status = .playing, isOrganiser: Bool = false,
     top: MatchID? = nil
@@ -26,7 +26,7 @@ import TicTacToe
     return view
   }
 
-  /// A finished game of the tournament, in which X won.
+  /// X has won the game.
   private static func game(_ id: String, at time: Int64 = 1_000) throws -> MatchView {
     let m = try #require(MatchID(rawValue: id))
     var state = MatchState(id: m)
@@ -51,7 +51,7 @@ import TicTacToe
     .command(.tournament(TournamentOrder(operation, code, name: name)))
   }
 
-  /// A window that takes part in a running tournament and has no game at the moment.
+  /// The player has no game at the moment.
   private static func running() -> TestWindow {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -143,7 +143,7 @@ import TicTacToe
     window.now += 0.2
     window.step(.tick)
     #expect(Self.count(window.effects) == 1)
-    // A request for the next game that is refused because the tournament's time is over is not repeated.
+    // The tournament's time is over, so the refused request is not repeated.
     let late = window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
     window.now += 3
     window.step(.tick)
@@ -176,7 +176,7 @@ import TicTacToe
     window.step(.network(.tournament(Self.view(.running)), nil))
     window.step(.tick)
     #expect(Self.count(window.effects) == 0)
-    // After the connection has failed for good the tournament's table is removed.
+    // A connection that has failed for good removes the tournament's table.
     window.step(.network(.status(.failed(.banned)), nil))
     #expect(window.state.tournament(client: 0) == nil && window.state.standing == nil)
   }
@@ -214,7 +214,7 @@ import TicTacToe
     #expect(window.effects.count == 3)
     #expect(window.effects.allSatisfy { if case .command(.watch) = $0 { true } else { false } })
     window.effects = []
-    // The mottos are the first notes of the winners of the three games. A game that the server no longer has gives none.
+    // The mottos are the first notes of the winners. A game that the server no longer has gives none.
     window.step(.network(.refused(.notFound, "gone", .watch(games[1].state.id, code: nil)), nil))
     for game in [games[0], games[2]] { window.step(.network(.state(game.state.id), game)) }
     let played = window.effects.compactMap { if case .mottos(let mottos) = $0 { mottos } else { nil } }
@@ -270,7 +270,7 @@ import TicTacToe
     window.effects = []
     for _ in 0..<2 { window.step(.network(.tournament(Self.view(.waiting, you: nil, isOrganiser: true)), nil)) }
     #expect(window.effects.filter { $0 == starts }.count == 1)
-    // After the server has refused a new tournament, the window does not start another waiting tournament by itself.
+    // After a refused tournament the window does not start another waiting tournament by itself.
     var other = TestWindow()
     other.state.preferences.server = "127.0.0.1:4664"
     other.want(.tournament(.make(name: "Class", startsIn: 15)))
@@ -357,7 +357,7 @@ import TicTacToe
     window.want(.watch(id: TestWindow.m.rawValue))
     window.log(Self.start, you: nil)
     #expect(window.state.mode == .watching(TestWindow.m))
-    /// Opens a page and lets four seconds pass. Returns those of the seconds 1…4 in which the window requested to watch the next game.
+    /// Opens a page. Returns those of the seconds 1…4 in which the window requested to watch the next game.
     func requests(on page: SceneName) -> [Int] {
       window.board.page = page
       return (1...4).filter { _ in

@@ -8,7 +8,6 @@ import TicTacToe
 @testable import ClientModel
 @testable import WindowLogic
 
-/// Tests of each value of the window's state on its own.
 @Suite struct ValuesTests {
   @Test func `repeating an intent within six seconds confirms it; later the question is asked again`() {
     var confirmation = Confirmation()

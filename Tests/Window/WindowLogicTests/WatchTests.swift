@@ -58,7 +58,7 @@ extension TableTests {
     watcher.want(.watch(id: m.rawValue))
     watcher.start(you: nil)
     #expect(watcher.state.mode == .watching(m))
-    // `early` leaves the match before the match's first state arrives.
+    // `early` leaves before the match's first state arrives.
     var early = TestWindow()
     early.want(.connect(address: "127.0.0.1:4664"))
     early.online()

@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("The table: every intent in every state")
 struct TableTests {
-  /// Every kind of intent, with valid and invalid values.
+  /// With valid and invalid values.
   static let intents: [Intent] = [
     .show(.settings), .back, .play(Cell(4)), .play(Cell(0)), .preview(Cell(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
@@ -38,7 +38,7 @@ struct TableTests {
     .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit, .leavePage,
   ]
 
-  /// The states of a window, each reached through events.
+  /// Each state is reached through events.
   static var states: [(name: String, window: TestWindow)] {
     func window(_ build: (inout TestWindow) -> Void) -> TestWindow {
       var window = TestWindow()
@@ -197,7 +197,7 @@ struct TableTests {
           var end = after
           #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
         }
-        // In any state a new game can be started; in a live match only after the match was aborted or resigned.
+        // In a live match a new game can be started only after the match was aborted or resigned.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isInLiveMatch {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
@@ -244,7 +244,7 @@ struct TableTests {
     let names = ["e5", "d6", "a9"]
     for name in names { window.want(.play(try #require(Variant.ultimate.cell(named: name)))) }
     #expect(window.board.game.cells.map { Variant.ultimate.name(of: $0) } == names)
-    // The last mark, a9, is in the top left cell of its board, and so selects the top left board.
+    // a9 is in the top left cell of its board, and so selects the top left board.
     let taken = window.want(.play(try #require(Variant.ultimate.cell(named: "a9"))))
     #expect(taken == [.refuse, .say("\(.cellTaken)")])
     let elsewhere = window.want(.play(try #require(Variant.ultimate.cell(named: "i1"))))
@@ -425,12 +425,11 @@ struct TableTests {
     #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
     window.now += 29
     window.log(.rematch(next: nil), .o)
-    // The opponent's offer of a rematch gives this player another 30 s to answer: after 29 s the offer still stands.
+    // The opponent's offer of a rematch gives this player another 30 s to answer.
     window.now += 29
     #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
     window.now += 2
     let late = window.state.online(at: window.now, client: 0)
-    // After the 30 s a rematch is no longer possible, and so not offered.
     #expect(late?.mayRematch == false && late?.rematch == .nobody)
     #expect(window.want(.rematch).contains(.refuse))
   }
@@ -465,7 +464,7 @@ struct TableTests {
     window.start()
     #expect(window.want(.play(Cell(4))) == [.play(Cell(4)), .command(.move(TestWindow.m, Cell(4)))])
     #expect(!window.want(.play(Cell(3))).contains { if case .command = $0 { true } else { false } })
-    // The event that the opponent is gone comes before the server's answer to the move.
+    // The opponent is reported gone before the server answers the move.
     let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .syncBoard = $0 { true } else { false } })
     let view = window.views[TestWindow.m]
