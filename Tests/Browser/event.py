@@ -132,7 +132,7 @@ def main(name, program, folder=None, seconds="150", game="classic", bots="30"):
         expect(desktop.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith('End tournament'))"), "the organiser may end it")
         for _ in range(2):
             desktop.press("End tournament")
-        # The tournament is over only when all its games are over.
+        # The tournament is over only when all its games are over, so the phone plays its game to the end.
         event.play(phone, time.monotonic() + 240, "heard.some(line => line.includes('The tournament is over'))")
         for player in (desktop, projector):
             player.hears("The tournament is over")

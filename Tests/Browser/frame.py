@@ -38,8 +38,6 @@ def expect(holds, what):
 
 
 class Server:
-    """An alina-server with a page made by the test."""
-
     def __init__(self, program):
         self.program, self.folder, self.process, self.page = program, tempfile.mkdtemp(prefix="alina-"), None, "127.0.0.1:0"
         self.address = ""

@@ -115,7 +115,7 @@ def text(player):
     for word in ("ABC234", "ABC234"):
         page.key("v", "Control")
         page.until(f"{TEXTS}.some(([, text]) => text === {word!r})")
-        # The next paste replaces the selection.
+        # Selects everything, so that the next paste replaces it.
         page.key("a", "Control")
     page.key("7")
     page.until(f"{TEXTS}.some(([, text]) => text === '7')")
@@ -179,7 +179,7 @@ def tabs(player, server, has_locks):
     other = player.tab(server.url)
     for each in (player, other):
         each.page.until(f"{CELL}.length === 9")
-    # Both games must start in the same second.
+    # Stops the clock, so that both games start in the same second.
     for each in (player, other):
         each.page.run("(Date = class extends Date { constructor(...words) { super(...(words.length ? words : [1e12])); } static now() { return 1e12; } }, 0)")
     player.press("b2")
@@ -260,7 +260,7 @@ def full_store(player, server):
     for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
-    # The page keeps a reserve of storage for the login (`alina-reserve`). If this is full, too, the player is told.
+    # The page keeps a reserve of storage for the login (`alina-reserve`). The player is told if even the reserve is full.
     page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
@@ -328,7 +328,7 @@ def trap(player, server):
     page.run(f"(globalThis.isOld = true, setTimeout(() => {button}.click()), 0)")
     page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CELL}.length === 9")
     player.until_cell("b2", "X")
-    # After a trap at the start, the game that was being resumed stays in the list, and the next start begins a new game.
+    # After a crash (a trap) at the start, the game that was being resumed stays in the list, and the next start begins a new game.
     page.run("sessionStorage.trapAtStart = 1")
     page.open(server.url)
     page.until(f"{button}?.textContent === 'Reload'")

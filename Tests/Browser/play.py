@@ -60,7 +60,7 @@ def expect(holds, what):
 
 
 class Server:
-    """The folder of its matches survives a kill."""
+    """An alina-server that stores its matches in a folder, so that they survive a kill."""
 
     def __init__(self, program, site=PAGE, more=()):
         self.program, self.site, self.more, self.folder = program, site, more, tempfile.mkdtemp(prefix="alina-")
@@ -216,7 +216,7 @@ def next_move(ann, ben):
         player.until_cell("b2", "X")
         player.page.run("heard.splice(0)")
         player.page.key("t")
-    # The answer may be in one line with the sentence about the move before.
+    # The answer to the key may be in one line with the sentence about the move before.
     is_ann = ann.page.until("heard.join().match(/Your move|Waiting/g)?.at(-1)") == "Your move"
     o, x = (ann, ben) if is_ann else (ben, ann)
     x.press("c3")

@@ -69,7 +69,7 @@ def main():
                 game.write_text(games.record(moves, result, options.seed * 1_000 + index, kind))
                 run(options.score, "render", game, "--midi", midi)
                 heard = notes(midi)
-                # A session's first piece must end in B minor.
+                # Each game is a session's first piece, whose key must be B minor.
                 end = max(note[0] for note in heard) + 5
                 keys.append(key(heard, end) == (11, "minor"))
                 ends.append(is_over(heard, end))

@@ -92,7 +92,6 @@ package final class Child: Sendable {
 
   package var isRunning: Bool { status == nil }
 
-  /// Sends a signal, unless the child has ended.
   package func signal(_ number: Int32) {
     end.change.lock()
     defer { end.change.unlock() }

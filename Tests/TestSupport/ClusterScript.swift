@@ -9,7 +9,6 @@ package final class ClusterScript {
   /// The nodes' logs are in this folder.
   package private(set) var folder = ""
 
-  /// An order that the script could not carry out.
   package struct Failed: Error, CustomStringConvertible {
     package let description: String
   }

@@ -5,7 +5,6 @@ import Testing
 package let repository = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 
-/// Whether this is `./test --all`.
 package let runsAll = ProcessInfo.processInfo.environment["ALINA_ALL"] == "1"
 
 /// The environment variable `name`, or else `all` in `./test --all` and `quick` in `./test`.

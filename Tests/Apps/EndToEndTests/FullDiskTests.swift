@@ -11,7 +11,7 @@ import Testing
       "live", "events.jsonl", "--wav", "a.wav", "--midi", "a.mid", "--musicxml", "a.musicxml", "--png", "a.png",
     ],
   ]
-  // Two moves and one event: rendering sound takes most of these tests' time.
+  // Short music, because rendering sound takes most of these tests' time.
   private static let game = "[Result \"*\"]\n\n1. b2 {[%emt 0:00:00.200]} a1 {[%emt 0:00:00.200]} *\n"
   private static let events = #"{"at": 0.1, "voice": "first", "degree": 4}"#
   private static let arena = [

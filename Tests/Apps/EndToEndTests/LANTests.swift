@@ -4,7 +4,6 @@ import Testing
 
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct LANTests {
-  /// Broadcasts the room's announcement to all windows of this computer.
   private func announce(_ name: String) throws {
     try WindowProgram.shell(
       "python3", "-c",

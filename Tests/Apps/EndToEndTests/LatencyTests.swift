@@ -31,8 +31,8 @@ struct LatencyTests {
         .map { $0.split(separator: " ").dropFirst().compactMap { Double($0) } }
       #expect(moves.count == 9 && record.times.count == 9)
       for (line, times) in zip(moves, record.times) {
-        // Times in ns: `input` of the click, `callback` of the start of the block that has the downbeat. `frame` is the downbeat's, `block`
-        // the block's first.
+        // Times in ns of the click (`input`) and of the start of the downbeat's block (`callback`); the frames of the downbeat and of the
+        // block's start.
         let (input, frame, callback, block) = (line[0], line[1], line[2], line[3])
         #expect(frame == Double(try #require(times.frame)))
         #expect(frame >= block && frame < block + 1_024, "the downbeat lies in the block that was begun for it")
@@ -43,7 +43,7 @@ struct LatencyTests {
     func share(_ p: Double) -> String {
       String(format: "%.1f", delays[min(Int(p * Double(delays.count)), delays.count - 1)])
     }
-    // Prints the delays without a limit, because they depend on the machine.
+    // The delays depend on the machine, so the test sets no limit.
     print("click to downbeat, \(delays.count) clicks: p50 \(share(0.5)) ms, p99 \(share(0.99)) ms")
     print("(one block is 21.3 ms, one frame of the screen 16.7 ms)")
   }

@@ -47,7 +47,6 @@ struct ListeningTests {
     for a in 0..<count {
       for b in a + 1..<count { #expect(windows[a] != windows[b], "signs \(a) and \(b) sound the same") }
     }
-    // At full scale the sound would be clipped.
     #expect(heard.peak < 0.99)
   }
 
@@ -65,7 +64,7 @@ struct ListeningTests {
     let bar = try #require(music.bars.first { $0.kind == .move && $0.ply == 3 })
     let start = Int(bar.start.rawValue)
     let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
-    // The replay may start up to 1 s after the key Space at 13 s: `lags` counts in 20 ms.
+    // The replay starts up to 1 s after the key Space at 13 s. `lags` are in windows of 20 ms.
     let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope().prefix(600))
     let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope().prefix(550))
     let (correlation, lag) = Recording.match(written, played, lags: 0...50)

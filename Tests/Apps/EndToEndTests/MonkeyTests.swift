@@ -24,7 +24,7 @@ struct MonkeyTests {
     "äx ", "e\u{301}", "\u{301}\u{308}", "กิ", "ש\u{5B0}ל", "ص\u{64E}ب ", "👩\u{200D}👩\u{200D}👧", "🇩", "字",
   ]
 
-  /// No input can change the line `keepsake`, with which the settings file begins.
+  /// The settings file of the new folder begins with the line `keepsake`, which no input can change.
   private func newFolder() throws -> URL {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -118,7 +118,7 @@ struct MonkeyTests {
       try check(desk)
       desk = try WindowProgram(["--size", "480x800"], folder: folder)
     }
-    // Before it quits, the window handles all earlier key presses. Large pictures are drawn slowly on a busy machine.
+    // The window handles all earlier key presses before it quits, and a busy machine draws large pictures slowly.
     let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)
     #expect(status == 0)
     try check(desk)

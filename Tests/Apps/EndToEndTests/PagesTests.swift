@@ -66,7 +66,7 @@ struct PagesTests {
       try desk.press("Escape")
       try desk.wait(page: "board")
     }
-    // One step left of Pip, the opponent set by `--level 1`, is a person. The clock is five minutes a side.
+    // Chooses a person, one step left of Pip (the opponent set by `--level 1`), and a clock of five minutes a side.
     try desk.press("n")
     try desk.wait(page: "new-game")
     try desk.walk(to: "Opponent (Pip is the easiest, Alina never loses)", by: "Tab")
@@ -99,7 +99,6 @@ struct PagesTests {
     try desk.hear("1. X b2", after: count)
     try desk.press("ctrl+c", "Escape", "Escape")
     try desk.wait(page: "board")
-    // Ctrl-V opens the copied game, Ctrl-O with Return the saved file.
     try desk.press("ctrl+v")
     try desk.wait(page: "review")
     try desk.press("Escape", "ctrl+o")

@@ -13,7 +13,6 @@ struct Recording {
 
   init(_ samples: [Float]) { self.samples = samples }
 
-  /// The file of SDL's disk driver has 32-bit floats.
   init(rawFloat file: URL) throws {
     let data = try Data(contentsOf: file)
     samples = data.withUnsafeBytes { bytes in
@@ -28,7 +27,6 @@ struct Recording {
     }
   }
 
-  /// Renders the whole music of a game as `alina-score render` does.
   init(rendering record: Record, human: Player? = nil, rules: String? = nil, frames: Int) throws {
     let rules = try RuleLibrary.load(rules).rules
     let rendition = Rendition(of: record, rules: rules, human: human)
@@ -53,6 +51,7 @@ struct Recording {
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
+  /// Leaves out up to three blocks of silence, which a device may play first, if the rest then equals `other`.
   func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
@@ -62,7 +61,8 @@ struct Recording {
     return self
   }
 
-  /// A device may first play up to three blocks of silence. Leaves out as many of them as make the rest equal `other`; none if none do.
+  /// In dB: the largest second difference of the samples within ±50 ms, relative to the 99.9th percentile of the second differences there.
+  /// A percentile below −90 dBFS counts as −90 dBFS.
   func click(at frame: Int) -> Double {
     let from = max(2, frame - 2_400)
     let to = min(frames, frame + 2_400)
@@ -76,6 +76,7 @@ struct Recording {
     return 20 * log10(max(differences[differences.count - 1], 1e-12) / level)
   }
 
+  /// Root mean square of windows of 20 ms.
   func envelope(from first: Int = 0) -> [Double] {
     stride(from: first, to: frames - 960, by: 960).map { start in
       let sum = (start * 2..<(start + 960) * 2).reduce(0.0) { $0 + Double(samples[$1]) * Double(samples[$1]) }

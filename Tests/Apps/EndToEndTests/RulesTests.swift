@@ -70,8 +70,8 @@ struct RulesTests {
     // Leaves out the last block (2,048 samples): SDL may request it while the window closes the device, and it may then be empty.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The changed rules, which applied from the second move on, are saved again because the file is invalid now. The rest of the recording
-    // must be nearer to a render by these rules than by the standard rules.
+    // Saves the changed rules again, because the file is invalid now. From the second move on the recording must be nearer to a render by
+    // these rules than to a render by the standard rules.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)
@@ -92,7 +92,6 @@ struct RulesTests {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
-    // X loses on purpose.
     try Data("3s play b1\n12s play a2\n21s play c2\n30s play a3\n60s quit\n".utf8).write(to: script)
     let desk = try WindowProgram(
       [

@@ -56,7 +56,7 @@ import Testing
     #expect(result.status == 0, "\(result.out)\(result.errors)")
   }
 
-  /// Installs a missing package with a shell script `apt` instead of apt-get.
+  /// Installs a missing package with the shell script `apt` in place of apt-get.
   private func install(apt: String) throws -> Child.Output {
     let folder = TemporaryFolder()
     try write(

@@ -23,7 +23,6 @@ struct SpeechTests {
     }
     """
 
-  /// A window with the replaced speech library, and the lines that the window has spoken.
   private func window(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (desk: WindowProgram, said: () -> [String]) {

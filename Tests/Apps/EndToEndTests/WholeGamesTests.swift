@@ -22,7 +22,7 @@ struct WholeGamesTests {
 
   @Test("A game is won with the mouse: result, players, seed and frames are in the file, the marks on the screen")
   func win() throws {
-    // The program plays at random. If the perfect player does not win by chance, the next seed is tried.
+    // The program plays at random, so the perfect player nearly always wins. If not, the test tries the next seed.
     for seed in 1...5 {
       let desk = try WindowProgram(["--level", "random", "--seed", "\(seed)", "--reply", "immediate"])
       let record = try desk.play(.x, .best) { try desk.click(cell: $0) }
@@ -133,7 +133,6 @@ struct WholeGamesTests {
       try desk.click(cell: $0)
     }
     #expect(record.game.isOver)
-    // A clock advances the frames although no device plays.
     let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")

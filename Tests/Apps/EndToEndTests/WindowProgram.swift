@@ -22,7 +22,6 @@ final class WindowProgram {
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("alina")
   }
 
-  /// Waits for the window unless `isAlone`.
   init(
     _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false,
     program: URL = WindowProgram.program
@@ -168,7 +167,6 @@ final class WindowProgram {
 
   // MARK: - Pages and pictures
 
-  /// The name of a page, and the middle and label of each of its controls.
   struct Page {
     let name: String
     let controls: [(x: Int, y: Int, words: String)]
@@ -227,7 +225,6 @@ final class WindowProgram {
     func red(cell: Int) -> Double { share(cell: cell, within: 68) { r, g, _ in r > g + 80 } }
   }
 
-  /// Takes a picture of the window.
   func picture() throws -> Picture {
     let file = folder.appendingPathComponent("picture.rgb")
     try WindowProgram.shell("import", "-window", window, "-depth", "8", "rgb:\(file.path)")
@@ -277,7 +274,6 @@ final class WindowProgram {
   }
 }
 
-/// Removes the folders of a test.
 final class Tidy: Sendable {
   @TaskLocal static var now: Tidy?
   let folders = Mutex<[TemporaryFolder]>([])

@@ -7,7 +7,6 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Batches of games over a pipe") struct BatchTests {
-  /// Throws the server's error.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))

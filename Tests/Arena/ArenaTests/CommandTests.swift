@@ -218,7 +218,7 @@ import TicTacToe
             arguments + ["--shard", "\(shard)/5", "--threads", "\(shard)", "--out", shards[shard - 1]])
           #expect(output.code == 0, "\(output)")
         }
-        // As if the run of shard 3 had been killed.
+        // Cuts the file of shard 3, as if its run had been killed.
         let third = try #require(FileManager.default.contents(atPath: shards[2]))
         try third.prefix(third.count / 2).write(to: URL(filePath: shards[2]))
         func merge(_ files: [String]) throws -> Support.Output {
@@ -386,7 +386,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // A resumed run must leave the same files of music as the first run, and no others.
+      // A run that is resumed from half of its file must leave the same files of music as the first run, and no others.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)

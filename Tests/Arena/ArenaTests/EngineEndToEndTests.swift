@@ -188,7 +188,7 @@ import TicTacToe
         words, each: ["st=60", "env.ALINA_TEST=x"], default: TimeLimit())
       let report = try Support.play(configuration, threads: 1, to: folder + "/a").report
       #expect(report.forfeits.isEmpty && report.configuration.names[0] == "Polite")
-      // Starts once for its name, once for the games.
+      // The engine is started once for its name and once for the games.
       let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
       #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
       #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")

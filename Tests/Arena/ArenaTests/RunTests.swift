@@ -272,7 +272,6 @@ import TicTacToe
         #expect(records.count == report.games)
         #expect(records.filter { $0.resultToken == "1-0" }.count == report.bySeat.wins)
         #expect(records[0][player: .x] == configuration.names[0] || configuration.format != .match)
-        // The export is the text of the records, one after another.
         #expect(text == records.map { $0.text + "\n" }.joined())
         #expect(records.map { $0.game.moves } == (try Support.games(path)).games.map(\.game.moves))
       }
@@ -416,7 +415,7 @@ import TicTacToe
     #expect(score >= 0.45, "\(name): \(score)")
   }
 
-  /// In games 201 to 2,200, when `adaptive` has adapted.
+  /// Only games 201 to 2,200 count, when `adaptive` has adapted.
   private func adaptiveScore(against name: String) throws -> Double {
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("adaptive", name, games: 2200, seed: 4), to: folder + "/a")

@@ -51,7 +51,7 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // By the seed, the player with the lower number wins each game, the results are random, or all games are drawn.
+          // The seed decides: the player with the lower number wins each game, the results are random, or all games are drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }

@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `correlated pairs make the pentanomial interval narrower than the trinomial`() {
-    // In each pair one game is won and one lost: the results of the games vary, those of the pairs do not.
+    // In each pair one game is won and one lost, so the results of the games vary, but not those of the pairs.
     let pairs = Estimate(counts: [0, 0, 500, 0, 0])
     let games = Estimate(counts: [500, 0, 500])
     guard case (.exactly(let low), _) = pairs.interval, case (.exactly(let wide), _) = games.interval else {
@@ -222,7 +222,6 @@ import Testing
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)
     #expect(abs(two[0].elo - two[1].elo - Elo.of(score: 700.5 / 1001)) < 1e-6 && abs(two[0].elo + two[1].elo) < 1e-9)
-    // An unbeaten player's rating is finite. The error of a player without games is infinite.
     one.statistics.asX = Tally(wins: 10, draws: 0, losses: 0)
     let never = Rating.joint([one], players: 3)
     #expect(never[0].elo.isFinite && never[0].elo - never[1].elo > 300 && !never[2].error.isFinite)
@@ -279,7 +278,6 @@ import Testing
       #expect("\(BigNatural(max(a, b)) - BigNatural(min(a, b)))" == "\(max(a, b) - min(a, b))")
       #expect("\(Fraction(BigNatural(a * b), BigNatural(b)))" == "\(a)")
     }
-    // 30! fills several words, and its fractions have large common factors.
     let factorial = (1...30).reduce(BigNatural(1)) { $0 * BigNatural(UInt64($1)) }
     #expect("\(factorial)" == "265252859812191058636308480000000")
     #expect("\(Fraction(factorial, factorial * BigNatural(7)))" == "1/7")
@@ -299,7 +297,7 @@ import Testing
       let x = try #require(try PlayerSpec(names[0]).memoryless(in: .classic))
       let o = try #require(try PlayerSpec(names[1]).memoryless(in: .classic))
       let seating = ExactMatch.Seating(x: x, o: o)
-      // The reference data do not always reduce a fraction.
+      // Fractions are compared by value, because the reference data do not always reduce them.
       for (ours, key) in [
         (seating.xWin, "x_win"), (seating.draw, "draw"), (seating.oWin, "o_win"), (seating.meanPlies, "mean_plies"),
       ] {

@@ -10,7 +10,7 @@ enum Support {
   static let bot = repository.appending(path: "examples/engine.py").path
   static let isSlow = ProcessInfo.processInfo.environment["ALINA_SLOW"] == "1"
 
-  /// In the folder that `./test` sets, or the debug build.
+  /// The built alina-arena: in the folder that `./test` sets, or the debug build.
   static let arena: String = {
     let folder = ProcessInfo.processInfo.environment["ALINA_BIN"] ?? repository.appending(path: ".build/debug").path
     return folder + "/alina-arena"
@@ -46,7 +46,6 @@ enum Support {
   /// All descendants of an engine inherit the mark in their environment.
   static func processes(marked mark: String) -> Int { pids(marked: mark).count }
 
-  /// The ids of the processes that have `mark` in their environment.
   static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     func read(_ pid: pid_t, _ what: String) -> Data {
@@ -64,7 +63,6 @@ enum Support {
     return entrant
   }
 
-  /// `isFinished`: the file has its last line, the footer.
   static func games(_ path: String) throws -> (games: [GameLine.Content], isFinished: Bool) {
     let reader = try GameFileReader(path)
     var games: [GameLine.Content] = []
@@ -81,7 +79,6 @@ enum Support {
     return condition()
   }
 
-  /// The players are specified as on the command line, for example "levels:2".
   static func match(_ a: String, _ b: String, games: Int, seed: UInt64 = 1) throws -> RunConfiguration {
     try tournament([a, b], .match, games: games, seed: seed)
   }

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Arena
 
-/// Users know these options and this behaviour from other match runners, for example cutechess-cli.
 @Suite("Options and behaviour known from other match runners", .serialized) struct UseTests {
   @Test func `engines are given with cutechess-cli's options, and the live line has score, ratio and time`() throws {
     try Support.withFolder { folder in

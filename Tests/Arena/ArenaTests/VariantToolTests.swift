@@ -48,7 +48,7 @@ import TicTacToe
       let path = folder + "/game.pgn"
       try "[Variant \"Infinite\"] 1. a2 b2 2. b1 a1 3. a3 c2 1-0".write(toFile: path, atomically: true, encoding: .utf8)
       let review = try Support.run(["review", path])
-      // `solve` gives the value of the position after the move, here seen from the side that moved.
+      // `solve` gives this value to the position after the move, here seen from the side that moved.
       #expect(review.code == 0 && review.out.contains("\n1. X a2  win in 12\n"), "\(review)")
       let lines = review.out.split(separator: "\n")
       try #require(lines.count == 1 + 6 + 2 && lines[0] == "X – O, 1-0", "\(review)")
@@ -137,7 +137,7 @@ import TicTacToe
   @Test func `the window's top level and a review agree with the proof in 97 of 100 late positions`() throws {
     let known = try UltimateValueFile.load()
     let goal = amount("ALINA_PROVED_POSITIONS", quick: 20, all: 1000)
-    // The top level of the window and the page (docs/arena.md) searches so many simulations; the arena's `levels:6` searches 500.
+    // The top level of the window and the page makes this many simulations (docs/arena.md); the arena's `levels:6` makes 500.
     let simulations = 200_000
     var review = UltimateReview(Game(from: VariantState(startOf: .ultimate)), value: known, simulations: 10_000)
     var (index, proved, held, agreed) = (0, 0, 0, 0)

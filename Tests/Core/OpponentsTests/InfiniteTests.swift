@@ -22,7 +22,7 @@ import TicTacToe
     #expect(census.longestDistance == 17)
   }
 
-  /// A search of `depth` plies without `InfiniteTable`; `nil` if the value needs more plies.
+  /// The value from a search of `depth` plies without `InfiniteTable`; `nil` if the value needs more plies.
   private func search(_ board: Infinite.Board, _ depth: Int) -> Evaluation? {
     if board.winner != nil { return Evaluation(value: .loss, distance: 0) }
     guard depth > 0 else { return nil }
@@ -86,7 +86,7 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // In time, the win comes at the limit (a draw at ply 100). Two plies later in the game it comes too late.
+      // The same board at two plies: first the win comes just before the limit (a draw at ply 100), two plies later it comes too late.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance
@@ -122,7 +122,7 @@ import TicTacToe
 }
 
 @Suite("Opponents of Infinite") struct InfiniteOpponentTests {
-  /// Half of the games as X, half as O.
+  /// `player` has X in half of the games.
   private func odds(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
     Odds(asX: .ofInfinite(x: player, o: other), asO: .ofInfinite(x: other, o: player))
   }

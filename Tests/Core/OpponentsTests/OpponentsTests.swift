@@ -122,7 +122,7 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A win is played instead of a block, and both instead of a fork. So wins count as seen blocks, and wins and blocks as seen forks.
+        // A level plays a win rather than a block, and both rather than a fork. So `seen` keeps the cells of the earlier kinds.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

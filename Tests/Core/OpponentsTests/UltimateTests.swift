@@ -94,7 +94,7 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // The move's visits before its node was expanded went to no move below it, so the second search does not keep them.
+    // Visits of the move before its node was expanded are not kept, because they went to no move below it.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
@@ -245,7 +245,8 @@ extension UltimateValue {
   }
 
   @Test func `a net learns what boards alone do not tell`() throws {
-    // 1 if the corner board and the centre board have the same status, else −1. A sum of one value for each board cannot express this aim.
+    // The aim is 1 if the corner board and the centre board have the same status, else −1. A sum of one value for each board cannot express
+    // it.
     var fitting = UltimateFitting(seed: 53)
     var generator = SplitMix64(seed: 53)
     func sample() -> (inputs: [Int], aim: Float) {
@@ -299,7 +300,7 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // 65–85 % in 1,000 games. For fewer games the range is two standard deviations wider at each end, but excludes half the points.
+      // The level must score 65–85 % in 1,000 games. For fewer games the range is two standard deviations wider at each end.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }

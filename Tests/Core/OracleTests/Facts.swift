@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import TicTacToe
 
-/// Computed by independent programs.
+/// Reference data, computed by independent programs.
 enum Facts {
   static let folder = repository.appending(path: "Tests/Data")
 

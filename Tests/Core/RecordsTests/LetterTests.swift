@@ -69,7 +69,6 @@ import TicTacToe
     return other
   }
 
-  /// One character is changed, removed or added.
   private static func damaged(_ link: String, using random: inout SplitMix64) -> String {
     let alphabet = Array("ABCXYZabcxyz0189-_/#%é")
     let place = link.index(link.startIndex, offsetBy: random.below(link.count))
@@ -89,7 +88,7 @@ import TicTacToe
       let first = Letter(id: random.next(), variant: variant)
       var boxes = [LetterBox(), LetterBox()]
       var post: [Letter] = []
-      /// By player, before the current step. An empty box counts as a game without moves.
+      /// The games in both players' boxes before the current step. An empty box counts as a game without moves.
       var past = [first.game, first.game]
       var changes = 0
       boxes[0].keep(.init(first, you: .x, since: "1"))
@@ -111,7 +110,6 @@ import TicTacToe
           #expect(relation == .newer(known: known.letter.game.cells.count))
           post.append(answer)
         } else if !post.isEmpty {
-          // Mostly the last letter.
           let letter = post[random.below(4) == 0 ? random.below(post.count) : post.count - 1]
           switch random.below(8) {
           case 0 where changes < 3:

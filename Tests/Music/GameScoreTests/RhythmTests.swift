@@ -112,7 +112,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
       #expect(explained.contains("  change \(bar.change): ") == (bar.change > 0))
       if !own.isEmpty { #expect(explained.contains("bed \(own[0]) \(own[1])")) }
     }
-    // In the arch the bed is the tonic with its fifth again.
+    // In the arch the bed is again the tonic with its fifth.
     let last = try #require(music.events.last { $0.kind == .drone && $0.amount > 0 })
     #expect(last.velocity == 0 && last.pitch.midi % 12 == music.rules.drone.bed.midi % 12)
   }

@@ -84,7 +84,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes an echo of a move's cell and long note comes a short note (1.05 s) after each stroke of the low tonic.
+  // After two minutes, a short note (1.05 s) after each stroke of the low tonic, an echo sounds the cell's note and the long note of a
+  // move.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {
@@ -276,8 +277,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // Only a move that ends the game may drop a sign that was cut off or postponed. A bar's own sign that covers it (`covers`) may not,
-      // because the two may be signs of different players.
+      // A sign that was cut off or postponed must sound in this bar or stay pending, unless the move ends the game. Even a sign that covers
+      // it (`covers`) does not drop it, because the two may be of different players.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {

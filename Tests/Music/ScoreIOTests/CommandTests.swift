@@ -7,7 +7,7 @@ import Testing
 
 @testable import ScoreIO
 
-/// Beside the test bundle; `nil` if alina-score has not been built.
+/// The built alina-score beside the test bundle; `nil` if there is none.
 let command: String? = {
   let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? ""
   var folder = URL(fileURLWithPath: bundle)

@@ -101,7 +101,7 @@ private struct Shaker: RuleVisitor {
     }
   }
 
-  /// Games of random players, games of players that win or block, and score events of all games.
+  /// Numbers of games of random players, of games of players that win or block, and of score events.
   struct Played {
     var (random, reference, events) = (0, 0, 0)
     var games: Int { random + reference }
@@ -129,7 +129,7 @@ private struct Shaker: RuleVisitor {
         isReference
         ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
       var game = Game(from: VariantState(startOf: variant))
-      // One game in eight has no start event, as if it was resumed.
+      // One game in eight starts from a later position. One game in eight has no start event, as if it was resumed.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }

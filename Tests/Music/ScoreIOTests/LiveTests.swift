@@ -374,7 +374,7 @@ func `No key or pedal stays down after a signal or the end of the input`(_ numbe
   }
   let sounds = try (1...2).map { try Data(contentsOf: URL(filePath: folder.path + "/\($0).raw")) }
   let samples = sounds[0].withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-  // Three events, six seconds apart, and an arch last more than 25 s.
+  // The example's three events, six seconds apart, and its arch last more than 25 s.
   let peak = samples.map { abs($0) }.max() ?? 0
   #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
   #expect(sounds[0] == sounds[1])

@@ -15,7 +15,6 @@ let assets = repository.appending(path: "Assets").path
 let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
 let standardText = (try? String(contentsOfFile: assets + "/score.yaml", encoding: .utf8))!
 
-/// The reader's errors for the standard rule file with some text replaced.
 private func errors(_ changes: (String, String)...) -> [String] {
   var text = standardText
   for (old, new) in changes {

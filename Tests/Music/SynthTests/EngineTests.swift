@@ -28,7 +28,7 @@ struct EngineTests {
   func onset() {
     for frame in [0, 1, 63, 64, 1_000, 12_345] {
       let out = Scores.render([Scores.note(83, at: Int64(frame))], frames: 14_000) { 480 }
-      // The first sample of a rise from zero is 0.
+      // The first sample of a rise from zero is 0, so sound begins with the next one.
       let first = out.firstIndex { $0 != 0 }.map { $0 / 2 }
       #expect(first == frame || first == frame + 1, "scheduled for \(frame), heard at \(String(describing: first))")
     }
@@ -62,7 +62,7 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // Popping the first two of the four notes makes room for the other two.
+    // The scheduler has room for two of the four notes. Popping these makes room for the other two.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }

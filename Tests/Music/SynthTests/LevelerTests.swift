@@ -3,7 +3,6 @@ import Testing
 
 @testable import Synth
 
-/// Evening makes quiet passages nearly as loud as loud ones.
 @Suite("Evened loudness")
 struct LevelerTests {
   private func render(_ events: [ScoreEvent], even: Bool, frames: Int, block: @escaping () -> Int = { 1_024 })

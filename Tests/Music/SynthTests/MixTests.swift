@@ -28,7 +28,7 @@ struct MixTests {
         gain > -60 && gain > level(plain, ratio * f, from: 0.5) + (ratio == 2 ? 0.2 : 15),
         "partial \(ratio): \(gain) dBFS")
     }
-    // The difference is the bell alone, which has energy at its four partials only.
+    // The difference of the two renders is the bell alone, which has energy at its four partials only.
     let alone = zip(rung, plain).map { $0 - $1 }
     for ratio in [0.35, 0.8, 1.0, 1.35, 1.75, 2.5] {
       #expect(

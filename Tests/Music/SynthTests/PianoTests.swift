@@ -115,7 +115,7 @@ struct PianoTests {
         Scores.event(.pedal, at: 0, amount: pedal, duration: 0), Scores.note(midi, at: 4_800, hold: 24_000),
       ]
       let out = Scores.render(score, frames: 60_000, engine: engine) { 480 }
-      // Just before the release of the key at frame 28,800, and 150 ms after it.
+      // Levels just before the release of the key at frame 28,800, and 150 ms after the release.
       return (Signal.rms(out[2 * 26_400..<2 * 28_700]), Signal.rms(out[2 * 36_000..<2 * 38_400]))
     }
     for midi in [60, 71, 83, 90] {

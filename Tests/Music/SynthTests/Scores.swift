@@ -100,7 +100,7 @@ enum Scores {
   }
 
   static func render(_ events: [ScoreEvent], frames: Int, engine: Engine = Engine(), block: () -> Int) -> [Float] {
-    // The queue holds 8,192 events.
+    // The queue holds 8,192 events, more than a test score has.
     engine.post(events.sorted { $0.frame < $1.frame })
     var out = [Float](repeating: 0, count: frames * 2)
     var done = 0

@@ -16,7 +16,7 @@ final class Bench<Node: AudioNode & ~Copyable> {
     node.deallocate()
   }
 
-  /// Without a transition.
+  /// Applies settings without a transition.
   func set(_ p: Node.Parameters) {
     node.pointee.set(p)
     node.pointee.reset()
@@ -74,7 +74,7 @@ enum Signal {
     (x.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(x.count, 1))).squareRoot()
   }
 
-  /// Through a Hann window. The phase is in turns.
+  /// Through a Hann window. `turns` is the phase.
   static func probe(_ x: ArraySlice<Float>, _ f: Double) -> (amplitude: Double, turns: Double) {
     var re = 0.0
     var im = 0.0

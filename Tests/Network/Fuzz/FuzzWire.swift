@@ -33,7 +33,7 @@ private func session(_ bytes: UnsafeRawBufferPointer, piece: Int) -> [ServerSess
 
 private func clientLine(_ line: UnsafeRawBufferPointer) {
   guard let parsed = try? ClientLine(line) else { return }
-  // A bare command (a line that is not JSON) omits fields that JSON requires.
+  // A bare command (a line that is not JSON) omits fields that JSON requires, so it cannot always be written as JSON.
   guard line.first == UInt8(ascii: "{") else { return }
   let again = parsed.bytes.dropLast().withUnsafeBytes { raw in try? ClientLine(raw) }
   precondition(again == parsed, "a client's message is not what it says when it is written")

@@ -37,7 +37,6 @@ final class Certificate {
     X509_EXTENSION_free(fresh)
   }
 
-  /// A client can use the PEM file as an authority that it trusts.
   func write(to path: String) {
     let file = BIO_new_file(path, "w")
     PEM_write_bio_X509(file, certificate)
@@ -67,7 +66,6 @@ final class TLSPeer {
     SSL_CTX_free(context)
   }
 
-  /// The server name that the client sent.
   var askedFor: String? { SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
 
   /// Sends `line` once the handshake is complete.
@@ -79,7 +77,6 @@ final class TLSPeer {
     return bytes
   }
 
-  /// The decrypted text from the client since the last call.
   func heard() -> String {
     var bytes = [UInt8](repeating: 0, count: 1000)
     let count = SSL_read(ssl, &bytes, 1000)

@@ -20,7 +20,7 @@ import Testing
 
   @Test func `a failure to save a login is reported, and no partial file is left`() throws {
     #expect(!open("/proc/alina").save(.init(token: "t")))
-    // A folder with content has the name of the login's file.
+    // Saving also fails if a folder with content has the name of the login's file.
     let path = folder.path + "/servers/a_1.json/x"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     #expect(!open().save(.init(token: "t")))

@@ -126,7 +126,6 @@ private let welcome = ServerMessage.welcome(
     peer.hangUp()
     #expect(try retry(plain) == .wordless)
     try peer.take()
-    // Two lines arrive byte by byte.
     peer.say(greeting + welcome, pieces: 1)
     try online(plain)
     peer.hangUp()

@@ -36,7 +36,6 @@ private struct Server {
 
 /// Time passes at the server only; the client has no clock of its own.
 @Suite struct ReturningTests {
-  /// Connects, up to five times, until the client is online or fails.
   private func login(_ model: inout ClientModel, _ server: inout Server) throws -> [ClientEvent] {
     var events: [ClientEvent] = []
     for _ in 0..<5 where model.welcome == nil && model.failure == nil {

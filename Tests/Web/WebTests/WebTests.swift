@@ -62,7 +62,7 @@ struct WebTests {
     for seed in 0..<UInt64(100) {
       let record = Probe.game(seed: seed)
       questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
-      // Most records with a changed byte are refused.
+      // A record with a changed byte must give the same record or the same error.
       var generator = SplitMix64(seed: seed)
       var bytes = Array(record.text.utf8)
       bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))
@@ -86,7 +86,7 @@ struct WebTests {
       }
       let link = try #require(record.link)
       questions.append("link\n" + link)
-      // The end of a link encodes numbers of up to 63 bits.
+      // The end of a link encodes numbers of up to 63 bits, so each of the last characters is cut off and changed.
       for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
       for place in link.indices.suffix(24) {
         for letter in ["A", "z", "_"] where letter != String(link[place]) {

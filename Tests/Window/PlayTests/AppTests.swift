@@ -114,7 +114,7 @@ struct AppTests {
       #expect(app.screen.model.game.cells.map { $0.index } == Array(cells[...ply]))
       #expect(bench.posted.contains { $0.kind == .note })
     }
-    // A new window is like the page after a reload.
+    // A new window resumes the match, as the page does after a reload.
     let again = try bench.app()
     bench.events = [.state(try #require(bench.view?.state.id))]
     again.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: .resume)

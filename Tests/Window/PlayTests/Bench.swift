@@ -76,7 +76,6 @@ final class Bench: @unchecked Sendable {
   var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0
 
-  /// A saved game with one move, and its path.
   func savedGame() throws -> (app: App, path: String) {
     let app = try app()
     pass(app)

@@ -2,7 +2,6 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-/// Finished matches of a tournament, as the server sends them.
 enum FinishedMatch {
   /// Vera has X, Ida O. A move comes every 1.5 s. O resigns unless the board has a result.
   static func state(_ id: String, _ cells: [Int], _ reason: MatchEvent.Reason) throws -> MatchState {

@@ -8,7 +8,6 @@ import TicTacToe
 
 @Suite("Games by links between two windows")
 struct LettersTests {
-  /// Answers by letter; returns the letter's link.
   private static func send(_ cell: Int, _ app: App, _ bench: Bench) -> String {
     app.want(.play(Cell(cell)))
     app.want(.letter(.send))
@@ -42,7 +41,7 @@ struct LettersTests {
       } else {
         links.append(LettersTests.send(cell, idasApp, ida))
         #expect(links[ply].hasPrefix("https://a.example/b/#/l/"), "the answer leads to the same page")
-        // The new window has the saved game.
+        // Closes the window and opens a new one, which has the saved game.
         verasApp.finish()
         verasApp = try vera.app()
         vera.pass(verasApp)

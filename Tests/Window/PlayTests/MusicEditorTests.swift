@@ -50,7 +50,7 @@ struct MusicEditorTests {
     app.want(.ownMusic(.saveFile))
     let file = try #require(bench.files["data/music/score-30-2-6-------40.yaml"])
     #expect(try RuleReader.rules(String(decoding: file, as: UTF8.self)) == app.session.rules)
-    // alina-score finds the rule file by this name in the folder of the game's file.
+    // The record names the rule file, so that alina-score finds it in the folder of the game's file.
     app.screen.show(.board)
     app.want(.play(Cell(4)))
     bench.pass(app, 5)

@@ -16,7 +16,7 @@ import TicTacToe
   /// The keypad's digit of a place, 0…8, on a board of nine cells.
   private func digit(_ place: Int) -> Key { .character(Character("\((2 - place / 3) * 3 + place % 3 + 1)")) }
 
-  /// The first digit is that of the board, if the cell is in Ultimate and any board may be chosen.
+  /// In Ultimate the first digit is that of the board, if any board may be chosen.
   private func mark(_ bench: Bench, _ app: App, _ cell: Cell) {
     if case .ultimate(let state) = app.session.game.state, Int(state.target) == Ultimate.anyBoard {
       press(bench, app, digit(cell.index / 9))

@@ -8,7 +8,6 @@ import TicTacToe
 
 @Suite("The spoken board")
 struct SpokenBoardTests {
-  /// The player presses keys and uses only the spoken lines.
   private final class Listener {
     private let app: App
     private let bench: Bench

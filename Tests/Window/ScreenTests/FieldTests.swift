@@ -184,7 +184,7 @@ struct FieldTests {
     #expect(places() == before)
     screen.handle([.pointerMoved(x: 400, y: 100)], at: 3)
     #expect(places()[screen.text(.redo)] != nil)
-    // The control Rematch disappears at once when it is pressed.
+    // A press on Rematch begins a new game, and the control Rematch disappears at once.
     screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
     screen.handle([], at: 4)
     let again = try #require(places()[screen.text(.rematch)]).center

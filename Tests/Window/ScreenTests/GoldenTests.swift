@@ -139,7 +139,7 @@ struct GoldenTests {
     return Likeness.Picture(try #require(PixelBuffer(png: png)))
   }
 
-  /// Shifts the given rows right by `distance` pixels, as another rasteriser places letters and edges.
+  /// Shifts the given rows right by `distance` pixels, as another rasteriser may place letters and edges.
   private static func moved(_ picture: Likeness.Picture, by distance: Double, rows: Range<Int>) -> Likeness.Picture {
     var result = picture
     let (whole, part) = (Int(distance), distance - Double(Int(distance)))
@@ -167,7 +167,7 @@ struct GoldenTests {
     let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
     #expect(!passes(smoothed, .same) && passes(smoothed))
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
-    // Paper replaces the first line of text.
+    // The comparison must notice that paper replaces the first line of text.
     var wiped = picture
     let paper = picture.pixels[0]
     let words = try #require(
@@ -175,7 +175,7 @@ struct GoldenTests {
       })
     for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
     #expect(!passes(wiped))
-    // Green replaces the winning line's red.
+    // The comparison must notice that green replaces the winning line's red.
     var green = picture
     for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
       green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255

@@ -78,7 +78,6 @@ struct Likeness {
 }
 
 extension Likeness.Picture {
-  /// The visible part of a bitmap.
   init(_ buffer: PixelBuffer) {
     let bitmap = buffer.bitmap
     (width, height) = (bitmap.width, bitmap.height)

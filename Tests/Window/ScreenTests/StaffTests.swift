@@ -27,7 +27,6 @@ struct StaffTests {
           staff.source = { (bars, .seconds(9)) }
           staff.showModel(animated: false)
           guard let measure = staff.measures.first else { continue }
-          // No note is cut off at the bottom.
           for head in staff.lowerHeads(of: measure).bass {
             #expect(head.y + 0.5 * staff.space <= staff.frame.maxY, "bass \(bass ?? 0)")
           }

@@ -154,7 +154,6 @@ import TicTacToe
     }
   }
 
-  /// The board page in a game of a tournament.
   private func playing(_ width: Int, _ height: Int) throws -> RootScreen {
     let screen = Samples.screen()
     var model = Samples.online()

@@ -41,7 +41,7 @@ if mode == "escape":
         os._exit(0)
     os.wait()
 if mode == "comet":
-    # The process id changes before it can be killed. The forks stop after ten seconds.
+    # Forks again and again, so that the process id changes before the process can be killed. Stops after ten seconds.
     if os.fork() == 0:
         os.setsid()
         os.closerange(0, 3)
@@ -140,7 +140,7 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         if mode == "deaf" and turns == 1:
-            # The arena may send the next line as soon as it has the answer, and must find the input closed.
+            # The input is closed before the answer, because the arena may send the next line as soon as it has the answer.
             os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:
