@@ -165,7 +165,7 @@ def main(name, program):
         page.until("globalThis.page?.build === '1'")
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
-        # All files must come from the newer build, none from the cache of the earlier build.
+        # The page must load all files from the newer build, none from the cache of the earlier build.
         server.address = "https://alina.example/play/"
         server.build("2")
         server.start()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Random input: 500 inputs by default, 10,000 with `ALINA_MONKEY=1`.
+/// Each test makes 10,000 random inputs with `ALINA_MONKEY=1`, and 400 or 500 by default.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MonkeyTests {
   private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"

@@ -174,7 +174,7 @@ import Testing
         let chances = try #require(SPRTSimulation.chances(level: level, elo: elo, of: sprt))
         #expect(abs(Estimate(counts: chances.map { Int($0 * 1e9) }).normalisedElo(gamesPerObservation: 2) - elo) < 1e-3)
         let result = SPRTSimulation(sprt, pairs: chances).run(100, seed: 1, limit: 100_000)
-        // 5 % plus three standard deviations of 2.2 %.
+        // 11 of 100 are 5 % plus three standard deviations of 2.2 %.
         #expect(result.h0 + result.h1 == 100 && result[keyPath: wrong] <= 11, "\(elo) \(level): \(result)")
       }
     }
@@ -212,7 +212,7 @@ import Testing
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])
       let result = simulated.run(400, seed: 1, limit: 100_000)
       let wrong = test.elo1 == truth ? result.h0 : result.h1
-      // 5 % plus three standard deviations of 1.1 %.
+      // 8.3 % are 5 % plus three standard deviations of 1.1 %.
       #expect(Double(wrong) / 400 < 0.083, "\(test): \(result)")
     }
   }

@@ -225,8 +225,8 @@ extension UltimateValue {
     }
     let (one, two) = (numbers(1), numbers(2))
     #expect(one == numbers(1))
-    // If a change gives another digest, training gives another file than the shipped one: make the shipped file again. A training with all
-    // games takes a quarter of an hour.
+    // If a change gives another digest, training gives another file than the shipped one: make the shipped file again. The full training
+    // takes a quarter of an hour, too long for this test.
     #expect(fnv1aText(UltimateValue.bytes(of: one)) == "b45a10387a7bc99f")
     let tables = UltimateValue.tableWeightCount
     #expect(one[..<tables] != two[..<tables] && one[tables...] != two[tables...])

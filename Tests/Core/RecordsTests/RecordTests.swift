@@ -23,7 +23,7 @@ import TicTacToe
     ("12X/3/3 o", 3), ("1X/3/3 o", 3), ("ä/3/3 x", 1), (String(repeating: "3/", count: 40), 1),
   ])
   func `an invalid position is refused at its column`(text: String, column: Int) {
-    // A negative column marks a valid text: in XXX/OO1/3 X has won.
+    // A negative column marks a valid text: in XXX/OO1/3 X has won, but the position is possible.
     if column < 0 {
       #expect(throws: Never.self) { try Position(notation: text) }
       return

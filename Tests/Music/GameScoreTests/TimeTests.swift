@@ -373,7 +373,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // Only T's sound was left out. The score keeps T in all pairs, because all listeners of a match have the same score.
+  // While the connection was lost only T's sound was left out. The score keeps T, because all listeners of a match have the same score.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 

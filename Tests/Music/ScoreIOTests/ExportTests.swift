@@ -375,7 +375,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
   try tone.write(to: wav)
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
-  // libsndfile scales WAV and FLAC by different factors (2²³ and 2²³ − 1).
+  // libsndfile scales WAV and FLAC by different factors (2²³ and 2²³ − 1), so a sample differs by at most one step of 24 bits.
   #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
   #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
   #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })

@@ -33,7 +33,7 @@ struct Likeness {
 
   /// Whether some square of 16 by 16 pixels has more than `most` unmatched pixels.
   func isExceeded(by differences: [Bool], width: Int) -> Bool {
-    // Four squares of 8 by 8 make a square of 16 by 16.
+    // Counts in squares of 8 by 8, four of which make a square of 16 by 16.
     let columns = width / 8 + 2
     var counts = [Int](repeating: 0, count: columns * (differences.count / width / 8 + 2))
     for (place, differs) in differences.enumerated() where differs {

@@ -214,7 +214,7 @@ import TicTacToe
     #expect(window.effects.count == 3)
     #expect(window.effects.allSatisfy { if case .command(.watch) = $0 { true } else { false } })
     window.effects = []
-    // The mottos are the first notes of the winners. A game that the server no longer has gives none.
+    // The mottos are the first notes of the games' winners. A game that the server no longer has gives none.
     window.step(.network(.refused(.notFound, "gone", .watch(games[1].state.id, code: nil)), nil))
     for game in [games[0], games[2]] { window.step(.network(.state(game.state.id), game)) }
     let played = window.effects.compactMap { if case .mottos(let mottos) = $0 { mottos } else { nil } }

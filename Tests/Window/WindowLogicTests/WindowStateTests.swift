@@ -244,7 +244,7 @@ struct TableTests {
     let names = ["e5", "d6", "a9"]
     for name in names { window.want(.play(try #require(Variant.ultimate.cell(named: name)))) }
     #expect(window.board.game.cells.map { Variant.ultimate.name(of: $0) } == names)
-    // a9 is in the top left cell of its board, and so selects the top left board.
+    // The last mark, a9, is in the top left cell of its board, and so selects the top left board.
     let taken = window.want(.play(try #require(Variant.ultimate.cell(named: "a9"))))
     #expect(taken == [.refuse, .say("\(.cellTaken)")])
     let elsewhere = window.want(.play(try #require(Variant.ultimate.cell(named: "i1"))))
