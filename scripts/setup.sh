@@ -26,7 +26,7 @@ is_there() {
   esac
 }
 
-# missing STAGE…: for each line of scripts/packages that belongs to a stage and whose package is missing, prints the package and the probe.
+# missing STAGE…: prints the missing packages of the stages in scripts/packages, each with its probe.
 missing() {
   local stage package probe
   while read -r stage package probe; do
@@ -34,8 +34,7 @@ missing() {
   done < <(grep -v '^#' "$root/scripts/packages") | sort -u
 }
 
-# need STAGE…: installs the missing packages of the stages with apt, as root or by a sudo without password. On a system without apt it
-# prints what is missing and, for dnf, zypper and apk, the command that installs it; then it fails.
+# need STAGE…: installs the missing packages with apt, as root or by a sudo without password. Without apt it names them and fails.
 need() {
   local lacking packages as_root=() log
   lacking=$(missing "$@")
@@ -59,7 +58,6 @@ need() {
   rm -f "$log"
 }
 
-# apt_failed TEXT: prints the end of apt's output and the text, and fails.
 apt_failed() {
   tail -n 15 "$log" >&2
   rm -f "$log"
@@ -81,8 +79,7 @@ packages_for() {
   echo "${chosen[@]}"
 }
 
-# apt_get ARGUMENT…: runs apt-get with the command in as_root, and writes its output to the file in log. Waits while another program
-# holds apt's lock, such as the first upgrades of a fresh system, and prints a line every few seconds.
+# apt_get ARGUMENT…: waits while another program holds apt's lock, such as the first upgrades of a fresh system.
 apt_get() {
   local holder
   until "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get "$@" >"$log" 2>&1 </dev/null; do
@@ -93,8 +90,7 @@ apt_get() {
   done
 }
 
-# in_other_words LACKING: prints a command for dnf, zypper or apk that installs the packages in LACKING, the output of `missing`. It names
-# them by the libraries and programs that they provide.
+# in_other_words LACKING: prints a command for dnf, zypper or apk that names packages by the libraries and programs that they provide.
 in_other_words() {
   local provided
   provided=$(sed -nE "s/.* lib:(.*)/'pkgconfig(\1)'/p; s|.* bin:(.*)|/usr/bin/\1|p" <<<"$1" | tr '\n' ' ')
@@ -107,9 +103,8 @@ in_other_words() {
   fi
 }
 
-# need_python: installs Python modules that Debian lacks in a virtual environment in .build/python, and sets PYTHON to its interpreter. The
-# modules are independent readers of MusicXML and MIDI, a reader of chess games for an example, and modules that the tests of python/ use.
-# If a module cannot be installed, its tests are skipped.
+# need_python: sets PYTHON to the interpreter of .build/python, which has modules that Debian lacks: readers of MusicXML, MIDI and chess
+# games, and modules for the tests of python/. Without a module its tests are skipped.
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0
@@ -126,7 +121,7 @@ need_swift() {
   command -v swift >/dev/null || fail "needs Swift 6.3 on the PATH (https://www.swift.org/install)"
 }
 
-# Runs swift build without the warning about Pango's pkg-config flags, which SwiftPM prints in every build.
+# SwiftPM prints a warning about Pango's pkg-config flags in every build.
 swift_build() {
   swift build "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
 }

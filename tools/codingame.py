@@ -43,7 +43,7 @@ class Bot:
         lines = [f"{row} {column}", str(len(cells))] + [f"{cell // SIDE} {cell % SIDE}" for cell in cells]
         self._process.stdin.write("\n".join(lines) + "\n")
         self._process.stdin.flush()
-        # Ignores the message that CodinGame allows after row and column.
+        # CodinGame allows a message after row and column.
         row, column = (int(word) for word in self._process.stdout.readline().split()[:2])
         self._known = moves + [SIDE * row + column]
         return self._known[-1]

@@ -12,12 +12,10 @@ import Tintinnabuli
 
 /// Measures the musical form of sessions: games between people at three paces, and games between computers.
 package struct FormReport: Sendable {
-  /// A measured value, its requirement, and whether it is met.
   package typealias Row = (name: String, value: String, wanted: String, holds: Bool)
 
   package private(set) var rows: [Row] = []
 
-  /// Plays the games one after the other, as sessions of music with the given score rules, and measures these sessions.
   package init(_ records: [Record], rules: ScoreRules) {
     for pace in PaceReport.medians { add(Session(records, rules: rules, median: pace.seconds), pace.name) }
     listen(records, rules)
@@ -39,8 +37,7 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Plays two hours of games between computers. Adds a row with the share of bars that have a long note, and a row with the number of
-  /// tonics that occur.
+  /// Measures two hours of games between computers.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
@@ -49,8 +46,7 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // The bar's last note sounds until the next bar cuts it, or else to the bar's end. It counts as long if it sounds more than three
-      // times as long as any earlier note of the bar.
+      // A bar's last note counts as long if it sounds more than three times as long as any earlier note of the bar.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -70,7 +66,7 @@ package struct FormReport: Sendable {
       // In the closing bars the motto (the notes of the winner's first moves) comes just before the very last note.
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
-      // The intervals between consecutive notes in semitones, modulo octaves (0–11).
+      // Intervals in semitones, modulo octaves (0–11).
       func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
       if steps(Array(last)) == steps(Array(motto)) { played += 1 }
     }
@@ -82,15 +78,14 @@ package struct FormReport: Sendable {
     rows.append(("draws that end as the draw before", "\(same) of \(draws.count)", "0", same == 0))
   }
 
-  /// The winner's moves whose notes are the motto: the first three, in Ultimate the first three on each board of the winning line.
+  /// The moves whose notes are the motto: the winner's first three, in Ultimate the first three on each board of the winning line.
   private static func motto(of winner: Player, in moves: [VariantMove]) -> [VariantMove] {
     let own = moves.filter { $0.mover == winner }
     guard let last = moves.last, !last.winningBoards.isEmpty else { return Array(own.prefix(3)) }
     return last.winningBoards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
   }
 
-  /// Measures in dB how much louder the loudest bar is than the quietest: converts the bars' mean velocities to the levels that the modal
-  /// piano plays.
+  /// How many dB louder the modal piano plays the loudest bar than the quietest.
   private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
     let heard = session.bars.filter { $0.sounding.count > 1 }.compactMap { $0.meanVelocity }
     var range = 0.0
@@ -108,8 +103,8 @@ package struct FormReport: Sendable {
 
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
 
-  /// Whether a game ends on the tonic. In the last closing bar with M the root must be the tonic, M's last note must be in the tonic's
-  /// triad, and the lowest bass note, if there is one, must be the tonic. (Without bass notes the bed, a soft low tone, plays the root.)
+  /// Whether the last closing bar with M has the tonic as root and lowest bass note, and ends in the tonic's triad. Without bass notes the
+  /// bed, a soft low tone, plays the root.
   private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
     guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
       let pair = bar.pairs.last, let m = pair.m
@@ -118,8 +113,8 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether the longest bar of a game (of several equally long bars the last) comes after the first third of the game's bars. A bar's
-  /// length is the number of its sounding pairs, plus those of the phrases that extend the bar while a player thinks.
+  /// Whether the longest bar comes after the first third of the game's bars. The phrases that extend a bar while a player thinks count as
+  /// part of the bar.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -133,8 +128,7 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// Returns the number of bars whose M and T notes equal those of a bar less than half an hour before, and the number of bars compared
-  /// (`of`). Bars with one pair, echoes and the bars of takebacks are not compared.
+  /// The number of bars whose M and T notes equal those of a bar less than half an hour before, of the number of bars compared.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
@@ -147,8 +141,7 @@ package struct FormReport: Sendable {
     return (repeats, all)
   }
 
-  /// The level in dB of the first second of the lowest note of M's register, struck with velocity `touch`. Only differences between levels
-  /// have a meaning.
+  /// The level in dB of the lowest note of M's register, struck with velocity `touch`. Only differences between levels have a meaning.
   private static func level(_ touch: UInt8, _ rules: ScoreRules) -> Double {
     let note = ScoreEvent(
       frame: .zero, generation: 1, kind: .note, voice: .m, pitch: rules.melody.register.lowerBound, velocity: touch,
@@ -158,7 +151,6 @@ package struct FormReport: Sendable {
     return 10 * log10(power)
   }
 
-  /// The rows as text, one a line.
   package var text: String {
     let name = rows.map(\.name.count).max() ?? 0
     return rows.map {
@@ -174,9 +166,7 @@ extension FormReport {
     let records: [Record]
     /// The bars of each game, without echoes and the bars of takebacks.
     private(set) var games: [[Bar]] = []
-    /// All bars, including echoes.
     private(set) var bars: [Bar] = []
-    /// The scale of each game.
     private(set) var tonics: [Scale] = []
 
     /// The longest time, in seconds, from the end of a bar to the first echo after it.
@@ -185,8 +175,8 @@ extension FormReport {
         .max() ?? 0
     }
 
-    /// Plays each game once or, if `end` is given, all games again and again until `end`. Each game's closing music plays to its end. The
-    /// players are people who think for about `median` seconds; if `median` is `nil`, they are computers.
+    /// Plays each game once or, until `end`, all games again and again. `median` is the people's median thinking time in seconds; `nil`:
+    /// the players are computers.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)

@@ -8,10 +8,8 @@ import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
-/// Measures how many bars of moves are heard up to their long note (their last note), with realistic thinking times: between people,
-/// and against an opponent whose replies come on the beats of the music.
+/// Measures how many bars of moves are heard up to their long note (their last note), with realistic thinking times.
 package struct PaceReport: Sendable {
-  /// The median thinking times to measure, in seconds.
   package static let medians = [
     (name: "quick", seconds: 1.5), (name: "median", seconds: 4), (name: "slow", seconds: 12),
   ]
@@ -22,22 +20,19 @@ package struct PaceReport: Sendable {
   ]
 
   package let pace: String
-  /// Whether O is an opponent whose replies come on the beats of the music; otherwise O is a person, as X always is.
+  /// Whether O's replies come on the beats of the music; otherwise O is a person, as X always is.
   package let hasOpponent: Bool
-  /// The number of bars that are the music of a move; bars of takebacks and of the closing music do not count.
+  /// Only bars of moves, not those of takebacks and of the closing music.
   package private(set) var bars = 0
-  /// The number of bars of moves whose long note, the last note, was heard before the next bar cut it.
+  /// Bars of moves whose last note, the long one, was heard before the next bar cut it.
   package private(set) var reached = 0
-  /// The number of pairs (a note of M and a note of T) in all bars of moves.
   package private(set) var pairs = 0
-  /// Seconds from each heard long note (the last note of a bar) to the next, until the end of the closing music. Long notes of echoes
-  /// count. A long note that was cut counts when the next bar plays it again as a bass note.
+  /// Seconds from each heard long note (the last note of a bar) to the next. A long note that was cut counts when the next bar repeats it
+  /// as a bass note.
   package private(set) var between: [Double] = []
 
-  /// The share of the bars of moves whose long note is heard, 0–1.
   package var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }
 
-  /// Measures the games at the pace named `paces`, or at every pace if `paces` is `all`: once between people and once against an opponent.
   package static func all(_ records: [Record], rules: ScoreRules, paces: String = "all") -> [PaceReport] {
     medians.filter { paces == "all" || $0.name == paces }.flatMap { pace in
       [false, true].map { hasOpponent in
@@ -72,8 +67,7 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // A bass note after the downbeat repeats the long note that this bar has cut. It counts as heard if it sounds at least twice as long
-      // as the shortest note that the score rules allow (`quickest`).
+      // A bass note after the downbeat repeats the long note that this bar has cut.
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }
@@ -88,7 +82,6 @@ package struct PaceReport: Sendable {
     }
   }
 
-  /// The reports as a table.
   package static func text(_ reports: [PaceReport]) -> String {
     var lines = [
       "pace    against   bars  reach their long note  pairs a bar  seconds between long notes: 10 %, half, 90 %, most"

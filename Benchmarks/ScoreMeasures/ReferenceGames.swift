@@ -2,11 +2,10 @@ import Base
 import Records
 import TicTacToe
 
-/// The reference games for measurements: players win if they can, else block, else move at random. In Misère they move at random, but
-/// complete no line of their own as long as they have another move.
+/// Games for measurements: players win if they can, else block, else move at random. In Misère they move at random, but complete a line
+/// only if every move does.
 package enum ReferenceGames {
-  /// Game number `index`, counted from 0, of the series of games that `seed` determines; its record has a random seed for the music. In
-  /// Ultimate a player wins or blocks on the small board in which the move is made.
+  /// Game number `index`, from 0, of the series `seed`. In Ultimate a player wins or blocks on the small board in which the move is made.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
     var game = Game(from: VariantState(startOf: variant))
@@ -28,7 +27,6 @@ package enum ReferenceGames {
     return record
   }
 
-  /// The first `count` games of the series that `seed` determines.
   package static func games(_ count: Int, of variant: Variant = .classic, seed: UInt64 = 1) -> [Record] {
     (0..<count).map { game(variant, seed: seed, index: $0) }
   }

@@ -1,20 +1,19 @@
 import Foundation
 import ScoreModel
 
-/// The sensory roughness of two tones after Sethares, "Local consonance and the relationship between timbre and scale", JASA 94 (1993).
-/// Each pair of partials adds min(a₁, a₂) (e^(A₁ s Δf) − e^(A₂ s Δf)), where s = D / (S₁ f_low + S₂): a₁ and a₂ are the amplitudes, Δf
-/// is the distance of the frequencies, f_low the lower frequency, and the capital letters are the constants below.
+/// The sensory roughness of two tones. Formula and constants: Sethares, "Local consonance and the relationship between timbre and scale",
+/// JASA 94 (1993).
 package enum Roughness {
   static let d = 0.24
   static let s1 = 0.0207
   static let s2 = 18.96
   static let a1 = -3.51
   static let a2 = -5.75
-  /// The number of partials of the model tone; each has `decay` times the amplitude of the previous one.
+  /// The partials of the model tone; each has `decay` times the amplitude of the previous one.
   static let partials = 6
   static let decay = 0.88
 
-  /// The roughness of two simultaneous notes of equal velocity.
+  /// For two simultaneous notes of equal velocity.
   package static func of(_ a: Pitch, _ b: Pitch) -> Double {
     let spectrum = [a, b].flatMap { pitch in
       let f0 = Pitch.frequency(midi: Double(pitch.midi))

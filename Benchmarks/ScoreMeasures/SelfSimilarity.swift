@@ -12,8 +12,7 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// `second` is the number of frames per second. Each `fold` consecutive frames are added to one analysed value. Each second is analysed
-  /// in `pieces` parts.
+  /// The frames per second; how many frames are added to one analysed value; in how many parts a second is analysed.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
@@ -28,8 +27,7 @@ package struct SelfSimilarity {
     }
   }
 
-  /// Adds the energy of each pitch class in the second of sound that has just ended. Goertzel's filter measures each pitch in each quarter
-  /// of that second.
+  /// Adds the energy of each pitch class in the last second, by Goertzel's filter for each pitch and quarter of a second.
   private mutating func closeSecond() {
     var classes = [Float](repeating: 0, count: 12)
     let length = sums.count / Self.pieces
@@ -47,13 +45,13 @@ package struct SelfSimilarity {
     sums = []
   }
 
-  /// The similarity (0–1) of the harmonies in the seconds number `a` and number `b` of the sound.
+  /// The similarity (0–1) of the harmonies in the seconds `a` and `b`.
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
-  /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).
+  /// Of all pairs of seconds at least 30 s apart, the share with a likeness over 0.9.
   package var returns: Double { returns(in: harmony.indices) }
 
-  /// As `returns`, in the middle third of the sound only: there a long game is past its opening and not yet decided.
+  /// As `returns`, in the middle third: there a long game is past its opening and not yet decided.
   package var middleReturns: Double { returns(in: harmony.count / 3..<2 * harmony.count / 3) }
 
   private func returns(in seconds: Range<Int>) -> Double {
@@ -63,8 +61,8 @@ package struct SelfSimilarity {
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 
-  /// Writes the similarity of each pair of seconds as a picture: one pixel a second on both axes, black for alike. A stripe parallel to the
-  /// diagonal is a repetition.
+  /// Writes a picture of the similarities: one pixel a second on both axes, black for alike. A stripe parallel to the diagonal is a
+  /// repetition.
   package func writePNG(to path: String) throws(ScoreFileError) {
     #if canImport(CCairo)
       let size = harmony.count

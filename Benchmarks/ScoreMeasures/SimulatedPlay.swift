@@ -5,18 +5,16 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Simulated sessions for measuring loudness and clicks. Players win or block if they can, and think for a log-normal time (at
-/// most 30 s). One in five games has an immediate rematch; after the other games the closing music plays to its end.
+/// Simulated sessions for measuring loudness and clicks. One in five games has an immediate rematch; after the other games the closing
+/// music plays to its end.
 package struct SimulatedPlay: Sendable {
-  /// All score events in posting order, including those that cut a bar short.
   package private(set) var events: [ScoreEvent] = []
-  /// The time at which the last game's closing music and the idle time after it have ended.
+  /// The end of the last game's closing music and of the idle time after it.
   package private(set) var end = Tick.zero
-  /// The times at which the tonic changed, each with the rules transposed to the new tonic.
+  /// The changes of the tonic, each with the rules transposed to the new tonic.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
 
-  /// Plays the first `games` reference games of `seed`, then is idle for `idle` seconds. `median` is the players' median thinking time in
-  /// seconds.
+  /// `median` is the players' median thinking time, `idle` the time after the last game, both in seconds.
   package init(
     games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, median: Double = 4, idle: Double = 0
   ) {
@@ -46,10 +44,10 @@ package struct SimulatedPlay: Sendable {
     events += conductor.music.advance(to: end - Conductor.lookahead) + conductor.music.fade(at: end)
   }
 
-  /// A random thinking time as a multiple of the median.
+  /// As a multiple of the median.
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
-    // The sum of twelve uniform numbers (Irwin–Hall) approximates a normal distribution, and a series computes e^x: without libm the
-    // times are equal on every machine.
+    // The sum of twelve uniform numbers is nearly normal (Irwin–Hall), and a series computes e^x: without libm the times are equal on every
+    // machine.
     let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }
     var term = 1.0
     var power = 1.0

@@ -4,32 +4,30 @@ import TicTacToe
 
 /// Stylistic measures of bars, from which `StyleReport` makes its table.
 package struct StyleMeasures: Sendable, Hashable {
-  /// The number of bars.
   package private(set) var bars = 0
-  /// The number of T notes in pairs that also have an M note. If a pair has two T notes, both count.
+  /// T notes in pairs with an M note. If a pair has two T notes, both count.
   package private(set) var pairs = 0
-  /// The number of T notes, in pairs with an M note, that are the first or second triad tone above or below M, modulo octaves.
+  /// Those of `pairs` that are the first or second triad tone above or below M, modulo octaves.
   package private(set) var conforming = 0
-  /// The number of T notes not in `conforming` whose pair sounds an awakening (a win can no longer be prevented).
+  /// Those of `pairs` that do not conform because they sound an awakening (a win can no longer be prevented).
   package private(set) var awakenings = 0
-  /// The number of bars by their rhythm.
   package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
-  /// The number of bars in an even rhythm whose last note is at least 1.5 times as long as each note before it.
+  /// Bars in an even rhythm whose last note is at least 1.5 times as long as each note before it.
   package private(set) var lawful = 0
-  /// The number of M notes by pitch class.
+  /// M notes by pitch class.
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
-  /// The number of M notes that belong to the triad on the root of their bar.
+  /// M notes that belong to the triad on the root of their bar.
   package private(set) var triadNotes = 0
-  /// The number of melodic intervals: those between consecutive M notes of a bar that have the same pan, so belong to the same player.
+  /// Intervals between consecutive M notes of a bar that have the same pan, so belong to the same player.
   package private(set) var moves = 0
-  /// The number of melodic intervals within bars (as in `moves`) that are one or two semitones.
+  /// The `moves` of one or two semitones.
   package private(set) var steps = 0
-  /// The number of T notes whose distance from M is one or two semitones, plus any number of octaves.
+  /// T notes one or two semitones from M, modulo octaves.
   package private(set) var seconds = 0
 
   package init() {}
 
-  /// Adds a bar with all its notes as composed, even if it was cut short.
+  /// Adds a bar as composed, even if it was cut short.
   package mutating func add(_ bar: Bar, scale: Scale) {
     var scale = scale
     scale.root = bar.root
@@ -45,8 +43,8 @@ package struct StyleMeasures: Sendable, Hashable {
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      // A sign that did not fit into the opponent's own bar sounds in this bar, with the opponent's pan. An interval between notes of
-      // different players is not a melodic move.
+      // A pending sign of the opponent sounds in this bar with the opponent's pan. An interval between notes of different players is not a
+      // melodic move.
       if let last, last.pan == note.pan {
         moves += 1
         if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }
@@ -70,7 +68,6 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// Whether T is the first or second triad tone above or below M, modulo octaves.
   package static func conforms(_ t: Int, to m: Int, _ scale: Scale) -> Bool {
     [-2, -1, 1, 2].contains { (scale.triadTone($0, of: m) - t) % 12 == 0 }
   }
@@ -84,11 +81,8 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// The share (0–1) of M's intervals that are one or two semitones.
   package var stepShare: Double { share(steps, moves) }
-  /// The share (0–1) of M notes that belong to the triad on the root of their bar.
   package var triadShare: Double { share(triadNotes, pitchClasses.reduce(0, +)) }
-  /// The share (0–1) of T notes whose distance from M is one or two semitones, plus any number of octaves.
   package var secondShare: Double { share(seconds, pairs) }
 
   private func share(_ part: Int, _ all: Int) -> Double { all == 0 ? 0 : Double(part) / Double(all) }

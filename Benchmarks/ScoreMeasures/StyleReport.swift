@@ -7,26 +7,25 @@ import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
-/// A table of measures of musical style, for the music of a set of games.
+/// Measures of musical style, for the music of a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
-  /// The measures of all bars that have a note of M: bars of moves, of half arches and of closing music, none of them cut.
+  /// Measures of all bars that have a note of M, none of them cut.
   package private(set) var style = StyleMeasures()
-  /// The number of bars that have as many pairs as the rules demand.
+  /// Those of `allBars` that have as many pairs as the rules demand.
   private var lawfulLengths = 0
-  /// The number of bars whose number of pairs was compared with the rules.
   private var allBars = 0
-  /// Of all games, the highest number of pairs in a game that sound an awakening (a win can no longer be prevented).
+  /// The most pairs in one game that sound an awakening (a win can no longer be prevented).
   private var mostAwakenings = 0
   /// The number of `longBars` whose M notes are those of an earlier bar of the game.
   package private(set) var repeats = 0
-  /// The number of bars with at least four notes of M, except bars that quote an earlier bar because a position was repeated.
+  /// Bars with at least four notes of M, except those that quote an earlier bar because a position was repeated.
   package private(set) var longBars = 0
   private var roughness: [String: (sum: Double, time: Double)] = [:]
 
   package init() {}
 
-  /// Adds a game, composed so that each move sounds when the bar before has ended, and no bar is cut.
+  /// Adds a game, composed so that no bar is cut.
   package mutating func add(_ record: Record, rules: ScoreRules) {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
@@ -35,8 +34,7 @@ package struct StyleReport: Sendable {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
       let outcome = record.game.end?.outcome
-      // A won game ends with a bar of one long pair, after the bars that quote the winner's motto (the notes of the winner's first
-      // moves).
+      // A won game ends with a bar of one long pair, after the bars of the motto (the notes of the winner's first moves).
       let expected =
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
         + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))
@@ -50,7 +48,7 @@ package struct StyleReport: Sendable {
     add(bars, scale: rules.scale)
   }
 
-  /// Adds the bars of a piece that was not composed from a game and whose number of pairs follows no rule.
+  /// Adds a piece that was not composed from a game: the number of pairs in its bars follows no rule.
   package mutating func add(piece bars: [Bar], scale: Scale) {
     games += 1
     add(bars.filter { [.move, .sentence, .closing].contains($0.kind) }, scale: scale)
@@ -75,9 +73,8 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs. A move's bar must have a number in the range `sentences.pairs`,
-  /// or at most four if M rests in a pair. The first bar of an arch or half arch may have any number. Each later bar must have one pair
-  /// fewer than the bar before, or three as a bar of the motto, or, in an arch, one as the final long note.
+  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs: after the first bar of an arch one fewer than the bar before,
+  /// or three (the motto), or one (the arch's last bar).
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {
@@ -92,7 +89,6 @@ package struct StyleReport: Sendable {
     roughness[sign].flatMap { $0.time > 0 ? $0.sum / $0.time : nil }
   }
 
-  /// The rows of the table: name, value, requirement, and whether it is met.
   package var rows: [(name: String, value: String, wanted: String, holds: Bool)] {
     func percent(_ x: Double) -> String { fixed(100 * x, 1) + " %" }
     let conforming = style.pairs == 0 ? 1 : Double(style.conforming + style.awakenings) / Double(style.pairs)
@@ -132,7 +128,6 @@ package struct StyleReport: Sendable {
     ]
   }
 
-  /// The table as a JSON object.
   package var json: String {
     func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "'"))\"" }
     let rows = rows.map {
@@ -148,7 +143,6 @@ package struct StyleReport: Sendable {
     return "{\(numbers.joined(separator: ",")),\"rows\":[\(rows.joined(separator: ","))]}"
   }
 
-  /// The table as text.
   package var text: String {
     let rows = rows
     let name = rows.map(\.name.count).max() ?? 0

@@ -7,36 +7,28 @@ import TicTacToe
 
 /// Compares the arena's speed with C: both do the same work in alternating runs, and the result is the ratio of their speeds.
 struct ArenaBench: Sendable {
-  /// One line of the table.
   struct Row: Sendable {
-    /// The work measured.
     let name: String
-    /// The arena's figure, in `unit`.
     let ours: Double
-    /// The figure to compare with, in `unit`: of the C program, or of the same games played without the arena's `run`; `nil` if there is
-    /// none.
+    /// In `unit`: the C program's figure, or that of the same games played without the arena's `run`; `nil` if there is none.
     var baseline: Double?
     let unit: String
-    /// The figure that the arena should reach, in `unit`; larger is better unless `isTime`.
+    /// The figure that the arena should reach; larger is better unless `isTime`.
     let goal: Double
-    /// Whether smaller is better.
     var isTime = false
-    /// A text computed from the results of the work. It is the same on every machine, and C must compute the same text.
+    /// A text computed from the results, equal on every machine and in C.
     var signature = "-"
-    /// Whether C computed the same results; `nil` if the results were not compared.
+    /// `nil` if the results were not compared.
     var agrees: Bool?
   }
 
-  /// The rows of the table.
   private(set) var rows: [Row] = []
   /// The measurements that failed, with the reason.
   private(set) var notes: [String] = []
 
-  /// Whether all 14 rows are present, and C computed the same results wherever it was compared.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// Runs the measurements; the amount of work is multiplied by `scale`. A signature (computed from the results) depends on the number of
-  /// random games, so on `scale`, too.
+  /// `scale` multiplies the amount of work, so it changes the signatures.
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
@@ -64,7 +56,7 @@ struct ArenaBench: Sendable {
       let written = try ArenaBench.play("random", "random", games / 4, file: file)
       rows.append(
         Row(name: "… into a file", ours: Double(games / 4) / written.processor * 1e3, unit: "M games/s/core", goal: 5))
-      // Compares two threads with one, in wall time; each figure is the best of three alternating runs.
+      // Two threads against one, in wall time; each figure is the best of three alternating runs.
       for (name, count, path) in [("… two threads", games, nil), ("… two, into a file", games / 4, file)] {
         var best = [Double.infinity, .infinity]
         for _ in 0..<3 {
@@ -131,8 +123,7 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds a row with the arena's shortest time for `work`, of 5 × `repeats` runs, and the C program's shortest time of five calls of `c`.
-  /// Compares the results of `work` and of the C program.
+  /// Adds the shortest time of 5 × `repeats` runs of the arena and of five of C, and compares the results.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
@@ -154,11 +145,9 @@ struct ArenaBench: Sendable {
         goal: goal, isTime: isTime, signature: computed, agrees: theirs.map { $0.signature == computed }))
   }
 
-  /// The time that the program in C took, and the signature (a text computed from its results).
   typealias Measured = (nanoseconds: Double, signature: String)
 
-  /// Runs two tasks in turn, five times each. Returns the shortest time of each task. Another program that slows the machine for a second
-  /// thus slows both tasks.
+  /// Runs two tasks in turn, five times each, for the shortest times: another program that slows the machine for a second slows both.
   private static func inTurn<Work, Failure: Error>(
     _ ours: () throws(Failure) -> (nanoseconds: Double, work: Work), beside theirs: () -> Measured?
   ) throws(Failure) -> (ours: (nanoseconds: Double, work: Work), theirs: Measured?) {
@@ -177,7 +166,7 @@ struct ArenaBench: Sendable {
     return (processorTime() - begun, done)
   }
 
-  /// Plays games of player `a` against player `b`. Returns nanoseconds of wall time and of processor time, and the results of the games.
+  /// Plays games of player `a` against player `b`; times are in nanoseconds.
   private static func play(
     _ a: String, _ b: String, _ games: Int, threads: Int = 1, file: String? = nil
   ) throws(ArenaError) -> (wall: Double, processor: Double, signature: String) {
@@ -196,7 +185,7 @@ struct ArenaBench: Sendable {
     )
   }
 
-  /// Nanoseconds of processor time for preparing the players `levels:3` and `levels:2` and playing their games without the arena's `run`.
+  /// Nanoseconds of processor time for games between `levels:3` and `levels:2` without the arena's `run`.
   private static func aloneTables(_ games: Int) -> Double {
     let begun = processorTime()
     let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
@@ -209,7 +198,7 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Nanoseconds of processor time for preparing the players `perfect` and `mcts:1000` and playing their games without the arena's `run`.
+  /// Nanoseconds of processor time for games between `perfect` and `mcts:1000` without the arena's `run`.
   private static func aloneSearch(_ games: Int) -> Double {
     let begun = processorTime()
     let (table, search) = (DistributionTable(SimpleOpponent.perfect), MonteCarloSearch())
@@ -227,8 +216,8 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Adds a row about a trivial engine in C that plays against itself in the arena. The arena guards the engine processes, keeps their
-  /// clocks and checks their moves. The baseline, a C program, only passes the same messages between two such engines.
+  /// A trivial engine in C plays itself. The arena guards the processes, keeps clocks and checks moves; the C baseline only passes the
+  /// messages.
   private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
     configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]
@@ -280,7 +269,6 @@ struct ArenaBench: Sendable {
 
   // MARK: - The table as text and JSON
 
-  /// The table as text.
   var text: String {
     var lines = [["", "ours", "C", "ratio", "goal", "unit", "signature"]]
     func number(_ value: Double) -> String { String(format: value < 10 ? "%.3f" : "%.1f", value) }
@@ -302,7 +290,6 @@ struct ArenaBench: Sendable {
     return out + notes.map { "note: \($0)\n" }.joined()
   }
 
-  /// The table as one line of JSON.
   var json: String {
     JSON.object([
       "rows": .array(

@@ -2,7 +2,6 @@ import Foundation
 
 /// A C program of this folder, compiled to a temporary folder that lives as long as this value.
 struct CBaseline: ~Copyable {
-  /// The path of the program.
   let path: String
   private let folder: String
 
@@ -14,7 +13,7 @@ struct CBaseline: ~Copyable {
       (try? Data(source).write(to: URL(filePath: path + ".c"))) != nil
     else { return nil }
     for compiler in ["cc", "gcc", "clang"] {
-      // Without fused multiply–add operations, C computes exactly the same digits in the tree search as Swift.
+      // Without fused multiply–add, C computes the same digits in the tree search as Swift.
       let words = [compiler, "-O3", "-ffp-contract=off", "-o", path, path + ".c"]
       if CBaseline.output("/usr/bin/env", words) != nil { return }
     }
@@ -24,15 +23,13 @@ struct CBaseline: ~Copyable {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Runs a kind of work, such as `random`, in the given amount. Returns the time and the signature (a text computed from
-  /// the results); `nil` if the program failed.
+  /// Runs work such as `random`; `nil` if the program failed.
   borrowing func measure(_ work: String, _ amount: Int) -> (nanoseconds: Double, signature: String)? {
     let words = CBaseline.output(path, [work, "\(amount)"])?.split(separator: " ", maxSplits: 1)
     guard let words, words.count == 2, let time = Double(words[0]) else { return nil }
     return (time, words[1].trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  /// The output of a program; `nil` if it fails.
   private static func output(_ path: String, _ arguments: [String]) -> String? {
     let process = Process()
     process.executableURL = URL(filePath: path)

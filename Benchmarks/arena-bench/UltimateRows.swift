@@ -4,7 +4,6 @@ import Opponents
 import TicTacToe
 
 extension ArenaBench {
-  /// Adds rows for random games and tree search of Ultimate, compared with C, which must compute the same results.
   mutating func addUltimate(_ scale: Double) {
     let program = CBaseline("ultimate", PackageResources.ultimate_c)
     let games = max(100, Int(2_000_000 * scale))
@@ -40,8 +39,7 @@ extension ArenaBench {
     return "\(ends[2])/\(ends[1])/\(ends[0])"
   }
 
-  /// Runs searches from the start of the game, each of ten thousand simulations, as for one move of a player. Returns a checksum of the
-  /// number of visits to each first move.
+  /// Runs searches of ten thousand simulations, as for one move. Returns a checksum of the visits to the first moves.
   private static func ultimateVisits(_ simulations: Int, _ value: UltimateValue? = nil) -> String {
     let search = UltimateSearch(value: value)
     var signature: UInt64 = 0
@@ -59,11 +57,11 @@ extension ArenaBench {
     return generator.next()
   }
 
-  /// Plays games between two searches with equal processor time per move: one evaluates positions with the value function, the other by
-  /// playouts. Two games in succession start with the same four random moves, with sides swapped.
+  /// Plays search with the value function against search with playouts. Two games in succession start with the same four random moves,
+  /// sides swapped.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
-    // 16 million nodes suffice for a second of search and for the part of the tree that is kept from the move before.
+    // Enough nodes for a second of search and for the part of the tree that is kept from the move before.
     let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
     var score = (wins: 0, draws: 0, losses: 0)
     for game in 0..<games {

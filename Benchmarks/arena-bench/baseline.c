@@ -19,7 +19,7 @@ static double clock_time(clockid_t clock) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-// Nanoseconds of processor time of this thread. The time of other programs does not count.
+// Nanoseconds of processor time of this thread.
 static double now(void) { return clock_time(CLOCK_THREAD_CPUTIME_ID); }
 static double wall(void) { return clock_time(CLOCK_MONOTONIC); }
 
@@ -220,8 +220,8 @@ static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Counts the last two plies without playing them. The mover has two free cells; `many` of these two moves do not win. After a move that
-    // does not win, the opponent fills the last cell; `lost` counts how often this completes the opponent's line.
+    // Counts the last two plies without playing them. `many` of the two moves do not win; after `lost` of these the opponent completes a
+    // line.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;
@@ -267,8 +267,7 @@ static void solve(void) {
   int counts[10];
   for (int m = 0; m < 512; m++) line[m] = has_line((unsigned)m);
   memset(table, -128, sizeof table);
-  // For each number n of marks on the board, the subsets of these marks that can be X's, as bit masks: X has half of the marks,
-  // rounded up.
+  // For each number n of marks, the masks of those marks that can be X's: half of them, rounded up.
   for (int n = 0; n < 10; n++) {
     counts[n] = 0;
     for (int m = 0; m < 1 << n; m++)
@@ -282,8 +281,8 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // `masks` lists the subsets of the occupied cells before c; this adds each of these subsets with cell c. `keys[i]` is the amount by
-      // which the board's key falls if the marks in `masks[i]` are X's instead of O's.
+      // Adds cell c to each subset in `masks`. `keys[i]` is the amount by which the board's key falls if the marks in `masks[i]` are X's
+      // instead of O's.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;
@@ -365,7 +364,7 @@ static void say(peer p, const char *text, size_t count) {
   if (write(p.in, text, count) != (ssize_t)count) exit(5);
 }
 
-// Reads up to a line's end and returns the line, zero-terminated.
+// Returns the next line, zero-terminated.
 static const char *hear(peer p) {
   static char text[4096];
   size_t have = 0;
@@ -434,7 +433,7 @@ int main(int count, char **words) {
            (unsigned long long)(e[6] + e[8]));
     return 0;
   } else if (!strcmp(words[1], "mcts")) {
-    // Each search has ten thousand simulations, as for one move of a player.
+    // Ten thousand simulations a search, as for one move of a player.
     for (long i = 0; i < amount / 10000; i++) signature = mix(signature + mcts((uint64_t)i + 1, 10000));
     best_time = now() - begun;
   } else {
@@ -447,7 +446,6 @@ int main(int count, char **words) {
     }
     if (!is_perft) signature = solved();
   }
-  // Prints the nanoseconds (with several repeats those of the fastest) and the signature.
   printf("%.0f %llu\n", best_time, (unsigned long long)signature);
   return 0;
 }

@@ -6,11 +6,11 @@ import TicTacToe
 
 /// The cost of drawing in milliseconds: medians over many frames of the board page with a game after five moves.
 @main struct FrameBench {
-  /// Milliseconds for a full redraw that also draws the layer of unchanging parts.
+  /// A full redraw that also draws the layer of unchanging parts.
   private let uncached: Double
-  /// Milliseconds for a full redraw that takes the layer of unchanging parts from a cache.
+  /// A full redraw with the layer of unchanging parts from a cache.
   private let cached: Double
-  /// Milliseconds for a frame in which one preview mark fades in and another fades out, with the handling of the pointer's move.
+  /// A frame in which one preview mark fades in and another fades out, with the handling of the pointer's move.
   private let cell: Double
 
   static func main() {
@@ -42,11 +42,10 @@ import TicTacToe
       _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30)
     }
     cached = FrameBench.median(of: 61) { _ in _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30) }
-    // The cells of the board in reading order. The pointer visits the third and the sixth, which are both empty.
+    // The third and the sixth cell in reading order are empty.
     let cells = screen.accessible().filter { $0.role == "gridcell" }
     let places = [cells[2].place, cells[5].place].map { (Double($0.x + $0.width / 2), Double($0.y + $0.height / 2)) }
-    // Every tenth frame the pointer moves from one of these two empty cells to the other. In the frames in between, the preview mark of the
-    // new cell fades in and that of the old cell fades out.
+    // Every tenth frame the pointer changes between two empty cells. In the frames in between, one preview mark fades in and one fades out.
     cell = FrameBench.median(of: 120) { frame in
       let now = 31 + Double(frame) / 60
       let place = places[frame / 10 % places.count]

@@ -3,14 +3,13 @@ import Foundation
 /// The server processes under test, with their ports and resource use.
 final class Child {
   private let process = Process()
-  /// The standard input of the process. When the input closes, `scripts/cluster` ends the servers that it has started.
+  /// `scripts/cluster` ends its servers when this input closes.
   private let leash = Pipe()
-  /// The ports of the servers.
   private(set) var ports: [Int] = []
   private var servers: [Int32] = []
   private var database: Int32?
 
-  /// Starts a program and waits for its line `listening HOST:PORT`.
+  /// Waits for the program's line `listening HOST:PORT`.
   init(_ program: String, _ arguments: [String]) {
     start(program, arguments) { line in
       guard line.hasPrefix("listening "), let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
@@ -22,7 +21,7 @@ final class Child {
     servers = [process.processIdentifier]
   }
 
-  /// Starts PostgreSQL and several nodes of `server` with `scripts/cluster`; each node gets the `arguments`.
+  /// Starts PostgreSQL and several nodes of `server` with `scripts/cluster`.
   init(cluster script: String, server: String, nodes: Int, _ arguments: [String]) {
     setenv("ALINA_SERVER", server, 1)
     start(script, ["--nodes", "\(nodes)", "--"] + arguments) { line in
@@ -65,7 +64,6 @@ final class Child {
     exit(1)
   }
 
-  /// Ends the processes.
   func stop() {
     guard process.isRunning else { return }
     if servers.first == process.processIdentifier { process.terminate() }
@@ -80,7 +78,6 @@ final class Child {
     return line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
   }
 
-  /// The processor time used so far by the servers and by the database, in seconds.
   var processorSeconds: (servers: Double, database: Double) {
     let used = servers.reduce(0) { $0 + Child.processorSeconds($1) }
     guard let database else { return (used, 0) }
@@ -89,7 +86,7 @@ final class Child {
     return (used, family.reduce(0) { $0 + Child.processorSeconds($1) })
   }
 
-  /// The fields of /proc/PID/stat after the program's name in parentheses: state, parent, …
+  /// The fields of /proc/PID/stat after the program's name: state, parent, …
   private static func fields(_ pid: Int32) -> [Substring] {
     let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     return (text.split(separator: ")").last ?? "").split(separator: " ")

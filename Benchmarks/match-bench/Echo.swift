@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// The reference for the server's rate: the rate at which a NIO program sends each line back unchanged.
+/// The reference for the server's rate: a NIO program that sends each line back unchanged.
 enum Echo {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -27,7 +27,7 @@ enum Echo {
     func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
   }
 
-  /// Serves until the process is ended, with the same socket options as the match server.
+  /// Has the same socket options as the match server.
   static func serve() throws -> Never {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let channel = try ServerBootstrap(group: group)

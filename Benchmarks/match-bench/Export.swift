@@ -2,8 +2,7 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Fetches the log of every game played. Checks the hashes in the log, and compares the log's end and moves with what the players received.
-/// Each connection requests one log at a time.
+/// Fetches the log of every game, checks the log's hashes, and compares its end and moves with what the players received.
 final class Export: @unchecked Sendable {  // confined to the one event loop of the load
   private let players: Players
   private let links: [Link]
@@ -15,7 +14,6 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   /// The game whose log each connection has requested; `nil` once no game is left.
   private var asked: [String?]
   private var answered = 0
-  /// The differences that were found, as lines of text.
   private(set) var faults: [String] = []
 
   init(_ players: Players, _ links: [Link]) {
@@ -58,7 +56,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     return promise.futureResult
   }
 
-  /// Ends the export and reports the unanswered requests if no answer came for ten seconds.
+  /// Ends the export if no answer came for ten seconds.
   private func watch(_ loop: any EventLoop, answered before: Int) {
     loop.scheduleTask(in: .seconds(10)) { [self] in
       guard open > 0 else { return }
@@ -114,7 +112,6 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     states[game] = nil
   }
 
-  /// Reports each acknowledgement whose number (`seq`) differs from the number of its move in the log.
   func compareAnswers() {
     for answer in players.answers where mids[answer.game][answer.ply] != answer.seq {
       faults.append("\(players.games[answer.game]): acknowledged move \(answer.ply) at \(answer.seq) is lost or moved")

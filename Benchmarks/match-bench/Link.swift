@@ -4,7 +4,7 @@ import NIOPosix
 import TLS
 import TLSChannel
 
-/// One connection of this load generator. Calls `onLine` for each line that it receives, and flushes sent lines at the end of a read.
+/// One connection of this load generator. Flushes sent lines at the end of a read.
 final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to the one event loop of the load
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -14,11 +14,10 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   private var isReading = false
   /// Called for each line, without its line end.
   var onLine: (UnsafeRawBufferPointer) -> Void = { _ in }
-  /// Called at the end of the connection.
   var onEnd: () -> Void = {}
-  /// The number of lines received and sent, together.
+  /// Received and sent together.
   private(set) var lines = 0
-  /// The number of bytes received.
+  /// Received only.
   private(set) var bytes = 0
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -55,7 +54,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
     context.flush()
   }
 
-  /// Sends a line, including its end.
+  /// `line` includes its end.
   func send(_ line: [UInt8]) {
     guard let context else { return }
     lines += 1
@@ -66,7 +65,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   func send(_ line: String) { send(Array(line.utf8)) }
   func close() { context?.close(promise: nil) }
 
-  /// Opens connections to the ports in turn, at most 64 at a time. Before data arrives, calls `prepare` on the event loop for each.
+  /// Opens connections to the ports in turn, at most 64 at a time. `prepare` runs on the event loop before data arrives.
   static func open(
     _ count: Int, ports: [Int], tls: TLSContext? = nil, on loop: any EventLoop,
     _ prepare: @escaping @Sendable (Int, Link) -> Void
@@ -91,14 +90,13 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether the line has `text` at byte number `offset`.
   func has(_ text: StaticString, at offset: Int = 0) -> Bool {
     let n = text.utf8CodeUnitCount
     guard offset + n <= count, let base = baseAddress else { return false }
     return memcmp(base + offset, text.utf8Start, n) == 0
   }
 
-  /// The offset just after the first occurrence of `text` at or after `start`; `nil` if there is none.
+  /// The offset just after the first `text` at or after `start`.
   func after(_ text: StaticString, from start: Int) -> Int? {
     let n = text.utf8CodeUnitCount
     var at = start

@@ -5,7 +5,6 @@ import NIOCore
 import NIOPosix
 import TLS
 
-/// A row of the table.
 struct Row {
   var name: String
   var value: String
@@ -16,7 +15,7 @@ struct Row {
 /// Processor seconds that the servers and the database use in each second.
 typealias Used = (servers: Double, database: Double)
 
-/// The measurements. The server under test and this load generator share the machine, with one event loop each.
+/// The server under test and this load generator share the machine, with one event loop each.
 struct Measure {
   let options: Options
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -30,10 +29,9 @@ struct Measure {
 
   init(_ options: Options) { self.options = options }
 
-  /// Starts the server under test.
   private func server(_ arguments: [String]) -> Child { Child(options.server, Measure.open + arguments) }
 
-  /// Starts a cluster of the server under test; `nil` if `scripts/cluster` is not available.
+  /// `nil` without `scripts/cluster`.
   private func cluster(_ nodes: Int) -> Child? {
     options.cluster.map { Child(cluster: $0, server: options.server, nodes: nodes, Measure.limits) }
   }
@@ -85,7 +83,7 @@ struct Measure {
     complain("\(row.name): \(row.value) \(row.ratio)")
   }
 
-  /// Measures the program that echoes lines, with as many connections as in the other measurements and one unanswered line on each.
+  /// As many connections as in the other measurements, with one unanswered line on each.
   private mutating func echoLines() throws {
     let child = Child(CommandLine.arguments[0], ["echo"])
     defer { child.stop() }
@@ -105,8 +103,7 @@ struct Measure {
         ratio: "1.00 (\(micro(cpu.servers, lines)) CPU a line)"))
   }
 
-  /// After a warm-up of two seconds, returns the rate per second of each counter of `counts`, and the processor seconds used in each
-  /// second.
+  /// The rates of the counters `counts` after two seconds of warm-up, and the processor seconds used in each second.
   private func rates(
     _ child: Child, for duration: Int? = nil, _ counts: @escaping @Sendable () -> [Int]
   ) throws -> (each: [Double], cpu: Used) {
@@ -171,8 +168,7 @@ struct Measure {
         value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
-  /// Lets players play at their pace. Adds a row with the percentiles 50, 99 and 99.9 of `histogram`, and with percentile 99 of the time by
-  /// which this program itself sent moves too late.
+  /// Adds the percentiles 50, 99 and 99.9 of `histogram`, and percentile 99 of how late this program itself sent moves.
   private mutating func time(
     _ name: String, _ players: Players, _ child: Child, matches: Int, seconds: Int,
     _ histogram: KeyPath<Players, Histogram<UInt32>>, goal: String
@@ -199,7 +195,7 @@ struct Measure {
         ratio: "the load itself was late by \(fixed(late)) ms (p99)", goal: goal))
   }
 
-  /// Measures how late a move reaches the opponent, in two thousand matches with one move per second each.
+  /// How late a move reaches the opponent, in two thousand matches with one move a second each.
   private mutating func latency() throws {
     let child = server(["--memory"])
     defer { child.stop() }
@@ -210,8 +206,8 @@ struct Measure {
     try verify(players, "latency")
   }
 
-  /// Measures 512 players with 20 s for a game and 1 s more for each move. Each plays one game of Classic after the other, with a move
-  /// every 1.5 s: first outside of tournaments, then in a tournament.
+  /// 512 players with 20 s for a game and 1 s more for each move play Classic, a move every 1.5 s: first outside of tournaments, then in
+  /// one.
   private mutating func event(_ store: String, _ start: (_ withTournament: Bool) -> Child?) throws {
     var alone: Double?
     for isTournament in [false, true] {
@@ -266,8 +262,7 @@ struct Measure {
     return try code.futureResult.wait()
   }
 
-  /// Measures how long after the mover's answer a move reaches the opponent at another node, in a hundred matches with five moves per
-  /// second each.
+  /// How long after the mover's answer a move reaches the opponent at another node, in a hundred matches with five moves a second each.
   private mutating func across(_ child: Child) throws {
     defer { child.stop() }
     let players = Players(group.next(), pace: 200_000_000, keepsNeighbours: true)
@@ -277,8 +272,8 @@ struct Measure {
     try verify(players, "across")
   }
 
-  /// Measures a hundred matches with five moves per second each: first alone, then beside fifty other connections. Each of these sends,
-  /// from another thread, ten times as many lines as the server allows; a connection that the server closes is opened again.
+  /// A hundred matches with five moves a second each: alone, then beside fifty connections that send ten times as many lines as the server
+  /// allows.
   private mutating func flood() throws {
     let child = Child(
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
@@ -337,7 +332,7 @@ struct Measure {
         goal: "≤ 1.5"))
   }
 
-  /// Measures how much memory the server needs for each idle connection, after `hello` and two heartbeats.
+  /// The server's memory for each idle connection, after `hello` and two heartbeats.
   private mutating func idle(_ name: String, tls: Bool, goal: String) throws {
     let folder = try Measure.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -1,11 +1,9 @@
 import Foundation
 
-/// Writes a line to standard error.
 func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench: \(text)\n".utf8)) }
 
-/// The options of a run.
 struct Options {
-  /// The names of the measurements, in the order in which they run.
+  /// In the order in which the measurements run.
   static let names = [
     "echo", "redis", "memory", "durable", "cluster", "pairing", "event", "latency", "across", "flood", "idle",
     "idle-tls",

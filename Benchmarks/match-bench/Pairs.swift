@@ -3,7 +3,6 @@ import NIOCore
 /// Players who are only paired: X aborts each match as soon as it begins, and both players seek again.
 final class Pairs: @unchecked Sendable {  // confined to the one event loop of the load
   private let loop: any EventLoop
-  /// The number of matches started.
   private(set) var begun = 0
   private(set) var refusals: [String] = []
   private var seeks = 0
@@ -11,12 +10,10 @@ final class Pairs: @unchecked Sendable {  // confined to the one event loop of t
 
   init(_ loop: any EventLoop) { self.loop = loop }
 
-  /// Connects the players to the servers in turn; each player seeks an opponent.
   func join(_ players: Int, ports: [Int]) throws {
     _ = try Link.open(players, ports: ports, on: loop) { _, link in link.onLine = { self.take($0, link) } }
   }
 
-  /// Makes the players seek no more opponents.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ link: Link) {

@@ -4,14 +4,13 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Plays many matches at the same time, as fast as the server answers or at a given pace. Either two players play rematches, each game to a
-/// draw and with sides swapped, or each player seeks a new opponent after a game. Records acknowledgements and events, so that `check` can
-/// compare them with the logs.
+/// Plays many matches at the same time, as fast as the server answers or at a given pace: rematches, drawn and with sides swapped, or games
+/// against new opponents.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
 
-  /// The server's `ok` to a move: the game, the move's ply, and the number of the move's event in the game's log.
+  /// The server's `ok` to a move; `seq` is the number of the move's event in the game's log.
   struct Answer {
     let game: Int
     let ply: Int
@@ -28,30 +27,28 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var seats: [Seat] = []
   private var links: [Link] = []
   private var numbers: [String: Int] = [:]
-  /// The ids of the games, in starting order.
+  /// The games' ids in starting order.
   private(set) var games: [String] = []
-  /// The state hash in the last `end` event that the players received of each game; empty before the first.
+  /// The state hash in each game's last `end` event; empty before the first.
   private(set) var shown: [String] = []
-  /// The server's acknowledgements of moves, in order of arrival.
   private(set) var answers: [Answer] = []
-  /// The number of moves that arrived at the opponents.
+  /// Moves that arrived at the opponents.
   private(set) var moves = 0
-  /// The `err` and `bye` lines that the players received.
+  /// The `err` and `bye` lines received.
   private(set) var refusals: [String] = []
   /// Nanoseconds from a move's due time to its arrival at the opponent; recorded only if `pace` is set.
   private(set) var latency = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from a move's due time until it was sent: the part of `latency` that this program itself causes.
+  /// Nanoseconds from a move's due time until it was sent: the part of `latency` that this program causes.
   private(set) var lateness = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if the opponent receives it
-  /// first. Recorded only if `pace` is set.
+  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if the opponent is first.
   private(set) var passage = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// For each game, who learnt of the latest move first (the mover or the opponent), on which node, and when. Removed once both know it.
+  /// For each game, whether the mover or the opponent learnt of the latest move first, on which node, and when.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
   private var nodes = 1
-  /// The due time of each game's current move, in monotonic nanoseconds; 0 before the first move.
+  /// When each game's current move is due, in monotonic nanoseconds; 0 before the first move.
   private var due: [UInt64] = []
   private let pace: UInt64?
   private let keepsNeighbours: Bool
@@ -60,19 +57,16 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var seeks = 0
   private var isOver = false
 
-  /// Makes players; `pace` is the time in nanoseconds between the moves of a match. With `keepsNeighbours` players 0 and 1, 2 and 3 and
-  /// so on are paired only with each other (at most 3,000 matches); if there are several servers, each pair is on two of them. With a
-  /// `tournament`, whose code may be empty, each player seeks again two seconds after a game.
+  /// `pace` is the time in nanoseconds between the moves of a match. `keepsNeighbours` pairs only players 0 and 1, 2 and 3 and so on (at
+  /// most 3,000 matches); with several servers, each pair is on two of them.
   init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false, tournament: String? = nil) {
     (self.loop, self.pace, self.keepsNeighbours, self.tournament) = (loop, pace, keepsNeighbours, tournament)
   }
 
-  /// The number of lines sent and received so far.
   var lines: Int { links.reduce(0) { $0 + $1.lines } }
-  /// The number of bytes received so far.
   var bytes: Int { links.reduce(0) { $0 + $1.bytes } }
 
-  /// Connects two players for each match to the servers in turn; each player seeks a game once the server has welcomed it.
+  /// Connects two players for each match to the servers in turn; each player seeks a game once welcomed.
   func join(_ matches: Int, ports: [Int]) throws {
     try loop.submit {
       self.nodes = ports.count
@@ -90,7 +84,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     passage.reset()
   }
 
-  /// Makes the players ask for no more games or rematches; running games go on.
+  /// Running games go on.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {
@@ -107,7 +101,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       seat.ply = 0
       seat.game = numbers[name] ?? begin(name)
     } else if line.has(#"{"t":"state","m":""#) {
-      // A server of a cluster may announce a new match by a `state` line instead of a `start` event. X then makes the first move.
+      // A server of a cluster may announce a new match by a `state` line instead of a `start` event.
       if seat.side == 0, seat.ply == 0, seat.game >= 0, line.after(#""moves":[]"#, from: 40) != nil { move(i, link) }
     } else if line.has(#"{"t":"ping""#) {
       link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
@@ -119,8 +113,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
         guard !tournament.isEmpty else { return seekAny(link) }
         return link.send(#"{"t":"tournament","id":"enter","op":"enter","code":"\#(tournament)"}"# + "\n")
       }
-      // With `keepsNeighbours`, each pair of players seeks with a time of its own, such as 3599 s with an increment of 0 s (3599+0), so
-      // that the server pairs these two.
+      // The server pairs players with equal clocks; each pair of neighbours has its own, such as 3599+0.
       let clock = keepsNeighbours ? 3600 - i / 2 : 3600
       link.send("{\"t\":\"seek\",\"clock\":\"\(clock)+0\",\"rated\":false,\"key\":\"k\"}\n")
     } else if line.has(#"{"t":"tournament","re":"enter""#) {
@@ -130,7 +123,6 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     }
   }
 
-  /// Seeks a game in the tournament, or a game outside of tournaments if the tournament's code is empty.
   private func seekAny(_ link: Link) {
     guard !isOver, let tournament else { return }
     seeks += 1
@@ -187,8 +179,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       "{\"t\":\"move\",\"id\":\"m\(seat.ply)\",\"m\":\"\(games[seat.game])\",\"ply\":\(seat.ply),\"cell\":\""
       + "\(Players.cells[seat.ply])\",\"mid\":\"p\(seat.ply)\"}\n"
     guard let pace else { return link.send(line) }
-    // The next move is due `pace` after the due time of the move before, not after its arrival: else a slow server would slow the load. A
-    // move whose due time is past is due at once.
+    // The next move is due `pace` after the move before was due, not after its arrival: else a slow server would slow the load.
     let now = steadyNanoseconds()
     let before = due[seat.game]
     let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)
@@ -201,7 +192,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
 
   // MARK: Checking the logs afterwards
 
-  /// Fetches the log of every game and compares it with the events and acknowledgements received; returns the faults.
+  /// Compares each game's log with the events and acknowledgements received; returns the faults.
   func check() throws -> [String] {
     let work = Export(self, links)
     try loop.flatSubmit { work.start(self.loop) }.wait()
@@ -212,7 +203,6 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   }
 }
 
-/// The monotonic time in nanoseconds.
 func steadyNanoseconds() -> UInt64 {
   var now = timespec()
   clock_gettime(CLOCK_MONOTONIC, &now)

@@ -7,14 +7,12 @@ import PostgresStore
 import Synchronization
 import TicTacToe
 
-/// Measures the stores, and checks the capacity model of docs/scale.md: it compares the simulated waits of moves with measured ones.
-/// `scripts/bench-store` runs it.
+/// Measures the stores, and compares the waits of moves with those that the capacity model of docs/scale.md simulates.
 @main struct StoreBench {
-  /// The address of an empty database.
+  /// Of an empty database.
   private let address: PGAddress
-  /// The path of an empty folder.
+  /// An empty folder.
   private let folder: String
-  /// The length of each measurement in seconds.
   private let seconds: Double
 
   static func main() throws {
@@ -26,7 +24,6 @@ import TicTacToe
     try StoreBench(address: PGAddress(arguments[1]), folder: arguments[2], seconds: seconds).run()
   }
 
-  /// Runs one statement on a separate connection.
   @discardableResult private func sql(_ text: String) throws -> [[PGValue]] {
     try PGConnection(address).run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []
   }
@@ -73,8 +70,7 @@ import TicTacToe
       }
     }
 
-    /// Eight batches: batch n (1…8) makes a move in each match of the first n ninths of the matches. Afterwards each ninth of the matches
-    /// has the same number of moves: 8, 7, … 0.
+    /// Batch n (1…8) makes a move in each match of the first n ninths, so that the ninths then have 8, 7, … 0 moves.
     mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0
@@ -86,7 +82,6 @@ import TicTacToe
 
   private func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-  /// The processor time of this process in seconds.
   private func ownSeconds() -> Double {
     var usage = rusage()
     getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
@@ -94,14 +89,14 @@ import TicTacToe
       + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
   }
 
-  /// Stores units (changes that become durable together); throws unless all are applied.
+  /// Throws unless all units are applied.
   private func apply(_ units: [StoreUnit], to store: any MatchStore) throws {
     for verdict in store.apply(units) {
       guard case .applied = verdict else { throw StoreError.failed("\(verdict)") }
     }
   }
 
-  /// Commits batches of `size` moves in turn for `seconds`. Returns commits per second, and this process' processor time per move in µs.
+  /// Commits batches of `size` moves in turn. Returns commits per second, and this process' processor time per move in µs.
   private func closed(_ store: any MatchStore, _ base: UInt64, _ size: Int) throws -> (commits: Double, cpu: Double) {
     var load = Load(base, matches: size)
     let (began, cpu) = (now(), ownSeconds())
@@ -115,19 +110,17 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// The cost of a batch in seconds: `fixed + each · moves`, times one of `factors`. The factors show by how much measured batches were
-  /// slower or faster than this sum.
+  /// The cost of a batch in seconds: `fixed + each · moves`, times one of `factors` (measured by fitted time).
   private struct Cost {
     var fixed: Double
     var each: Double
     var factors: [Double] = [1]
 
-    /// Fits the cost to measured batches, by least squares of the relative error. A factor is a batch's measured time divided by the
-    /// fitted time.
+    /// Fits the cost to measured batches, by least squares of the relative error.
     init(_ batches: [(moves: Int, seconds: Double)]) {
       var (n, x, xx, y, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
       for batch in batches {
-        // Weighs each batch by 1/time², so that a few large batches do not dominate the cost of small ones.
+        // The weight 1/time² keeps a few large batches from dominating the cost of small ones.
         let (moves, weight) = (Double(batch.moves), 1 / (batch.seconds * batch.seconds))
         n += weight
         x += weight * moves
@@ -139,15 +132,13 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // Slow batches have less weight in the fit, so on average the measured time is longer than the fitted one. Multiply the cost by the
-      // mean factor and divide the factors by the same number: the mean of the factors becomes 1.
+      // Slow batches weigh less in the fit, so the fitted time is too short on average; scaling makes the mean factor 1.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)
     }
   }
 
-  /// Prints tables of moves per second that SQLite and PostgreSQL make durable, PostgreSQL's bytes a move, and the other measurements.
   private func run() throws {
     let sizes = [1, 8, 64, 512]
     print("| store | moves a commit | commits/s | moves/s | µs CPU here a move |\n|---|---|---|---|---|")
@@ -176,8 +167,8 @@ import TicTacToe
     try cluster()
   }
 
-  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit. As when a node pairs players, each match removes the
-  /// tickets of both players (their waiting seeks), and is stored under the keys of these seeks.
+  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit, with the removal of the players' tickets (waiting
+  /// seeks).
   private func pairs(_ store: any MatchStore) throws {
     let size = 16
     let players = (1...Int64(2 * size)).map { i in
@@ -223,7 +214,7 @@ import TicTacToe
     print("PostgreSQL, \(size) matches begun a commit: \(text(Double(begun) / spent)) matches/s")
   }
 
-  /// Measures the stores of one, two and three nodes on one database; each store commits on its own thread.
+  /// The stores of one, two and three nodes on one database, each on its own thread.
   private func cluster() throws {
     for count in 1...3 {
       try sweep()
@@ -246,8 +237,8 @@ import TicTacToe
 
   // MARK: the capacity model
 
-  /// Prints the waits of moves that arrive at random while one thread commits all waiting moves as one batch: as measured, and as simulated
-  /// from the cost of a batch alone.
+  /// Prints the waits of moves that arrive at random while one thread commits all waiting moves as one batch: as measured, and as
+  /// simulated.
   private func openLoop(_ store: any MatchStore) throws {
     let cost = try calibrate(store)
     let factors = cost.factors.sorted()
@@ -269,7 +260,7 @@ import TicTacToe
     }
   }
 
-  /// Stores nine thousand live matches, then makes the database do its deferred work; returns these matches for further moves.
+  /// Stores nine thousand live matches and returns them for further moves.
   private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
     for batch in load.moved() { try apply(batch, to: store) }
@@ -277,12 +268,12 @@ import TicTacToe
     return load
   }
 
-  /// Makes the database do its deferred work (vacuum, checkpoint) now, so that the next measurement does not include this work.
+  /// The next measurement must not include the database's deferred work.
   private func sweep() throws {
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
-  /// Measures the cost of batches of six sizes in a database with nine thousand live matches.
+  /// Measures batches of six sizes in a database with nine thousand live matches.
   private func calibrate(_ store: any MatchStore) throws -> Cost {
     var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []

@@ -6,7 +6,6 @@ import SampledPiano
 import ScoreModel
 import Synth
 
-/// The synthesizer's settings from the standard score rules.
 let standard = Patch(try RuleLibrary.load().rules)
 
 func note(_ midi: Int, _ at: Int64, _ velocity: UInt8, hold: Int32 = 480_000, pan: Int8 = 0) -> ScoreEvent {
@@ -15,7 +14,7 @@ func note(_ midi: Int, _ at: Int64, _ velocity: UInt8, hold: Int32 = 480_000, pa
     duration: hold)
 }
 
-/// Writes the samples, which are interleaved stereo, as raw 32-bit floats.
+/// As raw 32-bit floats, interleaved stereo.
 func write(_ samples: [Float], to path: String) {
   guard let file = fopen(path, "wb") else {
     perror("synth-bench: \(path)")
@@ -100,7 +99,7 @@ case "cost":
     print(voices, shares.sorted()[2], ratios.sorted()[2])
   }
 case "block":
-  // Prints the median and the worst processor time of a block in ms, and the duration of a block, which is the budget.
+  // The median and the worst processor time of a block in ms, and the duration of a block, which is the budget.
   for size in [256, 512, 1_024] {
     let engine = Engine(patch: standard)
     engine.post(full(voices: 32))
@@ -126,8 +125,7 @@ case "notes":
   }
   write(out, to: arguments.dropFirst().first ?? "notes.f32")
 case "stems":
-  // Renders the same ten seconds dry, with the reverb, and with the sympathetic strings. Prints the levels of reverb and strings in dB
-  // relative to the dry sound.
+  // The levels of reverb and of sympathetic strings in dB, relative to the dry sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
     var patch = standard
     change(&patch)
@@ -150,8 +148,7 @@ case "stems":
     "dry", 10 * log10(power(dry) / 960_000), "dB RMS; room", 10 * log10(difference(room) / power(dry)),
     "strings", 10 * log10(difference(strings) / power(dry)))
 case "torture":
-  // Renders every kind of event with the modal and the sampled piano under RealtimeSanitizer. `violate` also allocates memory, to show that
-  // the sanitizer reports this.
+  // Under RealtimeSanitizer. `violate` also allocates memory, to show that the sanitizer reports it.
   let violate = arguments.dropFirst().first == "violate"
   guard realtime_probe_is_live() != 0 else {
     print("torture: not built with RealtimeSanitizer; see scripts/sanitize-audio")

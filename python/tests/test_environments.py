@@ -169,8 +169,8 @@ while True:
 class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
-        # Ignores three warnings of PettingZoo. PettingZoo's own games with an action mask cause the first two, too, as their observations
-        # are dictionaries. The third warning recommends other names of agents than `x` and `o`.
+        # PettingZoo's own games with an action mask cause the first two warnings, too. The third one recommends names of agents other than
+        # `x` and `o`.
         warnings.filterwarnings("ignore", "Observation space for each agent probably should be")
         warnings.filterwarnings("ignore", "Observation is not a NumPy array")
         warnings.filterwarnings("ignore", "We recommend agents to be named in the format")
@@ -260,7 +260,6 @@ class EnvironmentTests(unittest.TestCase):
                 self.assertTrue((over | (rewards == 0)).all())
                 ended += over
             self.assertTrue((ended > 1).all())
-            # An illegal action ends the game with -1, and the next step begins another one.
             _, rewards, over, *_ = copies.step(np.full(6, 99))
             self.assertTrue(over.any() and (rewards[over] == -1).all())
             copies.step(np.zeros(6, int))

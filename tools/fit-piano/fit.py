@@ -136,7 +136,7 @@ def fit_note(oracle, midi):
         if fit is None:
             continue
         a, d1, a2, d2 = fit
-        # The decays fitted at velocity 50 (or, if that fails, 80) hold for all velocities. `delta` is the level of each velocity in dB
+        # The decays at velocity 50 (or, if that fit fails, 80) hold for all velocities. `delta` is the level of each velocity in dB
         # relative to velocity 50: the median from 40 to 400 ms after the onset.
         part = slice(8, 80)
         delta = [float(np.median(10 * np.log10((power[v][part] + 1e-30) / (power[50][part] + 1e-30)))) for v in TOUCHES]
@@ -214,7 +214,7 @@ def fit_noise(x, rows, rise):
         if miss[0] < 0.1 * want[0] and miss[1] < 0.1 * want[1]:
             continue
         decay = np.clip(10 * np.log10((miss[0] + 1e-12) / (miss[2] + 1e-12)) / 0.08, 180, 1_200)
-        # Renders a mode with this frequency and decay at 0 dB. The level to use is the ratio of the missing power to this mode's power.
+        # The level to use is the ratio of the missing power to the power of a mode at 0 dB.
         probe = dict(rows=[], noise=[(f, 0.0, decay)], rise=rise)
         one = band_power(render(probe, seconds=0.25), f, 1_920)[0]
         noise.append((f, float(10 * np.log10(miss[0] / one + 1e-12)), float(decay)))
