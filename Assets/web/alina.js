@@ -1,4 +1,4 @@
-// Starts the page's program and connects it with the browser: its imports, and the page's events.
+// Connects the program (a WebAssembly module) with the browser.
 import { Controls, preferences } from './controls.js';
 import { makeDrawing } from './drawing.js';
 import * as files from './files.js';
@@ -48,7 +48,7 @@ function guarded(exports) {
 function trapped(error) {
   hasTrapped = true;
   reportError(error);
-  // After a trap at the start, the next start does not resume the unfinished game, which may have caused the trap. The game stays saved.
+  // The unfinished game may have caused the trap, so the next start does not resume this game. It stays saved.
   if (!hasStarted) for (const path of ['data/games/unfinished', ...locks.taken().map(path => `${path}.unfinished`)]) files.remove(path);
   clearTimeout(timer);
   cancelAnimationFrame(frame);
@@ -99,8 +99,8 @@ function turn(draws) {
 
 let [isDescribing, describesAt] = [false, 0];
 /**
- * Updates the HTML elements behind the picture, after the frame has been drawn, so that the frame is not late. After an update the next one
- * waits nine times as long as the update took, at most 250 ms. So a slow device spends about a tenth of its time on updates.
+ * Updates the HTML elements behind the picture, after the frame. After an update of n ms the next one waits 9 n ms, at most 250 ms, so that
+ * a slow device spends a tenth of its time on updates.
  */
 function describe() {
   if (isDescribing) return;
@@ -121,7 +121,7 @@ function wake() {
   queueMicrotask(() => turn(0));
 }
 
-// ---- Files loaded from the server: score rules, and the value function of Ultimate's level 6.
+// ---- Files loaded from the server
 
 const beside = name => new URL(name, import.meta.url);
 const assets = new Map();
@@ -130,7 +130,7 @@ const fetchAssets = names => Promise.all(names.map(async name => {
   if (answer.ok) assets.set(`page/${name}`, new Uint8Array(await answer.arrayBuffer()));
 }));
 
-// ---- The functions that the program calls.
+// ---- Functions called by the program
 
 const controls = new Controls({
   activate: id => { sound.start(); alina.activate(id, 0); wake(); },
@@ -161,7 +161,7 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // During `await` the program may have stopped asking for the screen to stay on, or another call of this function may have got a wake lock.
+    // During `await` the program may have stopped asking for the screen to stay on, or another call may have got a lock.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }
@@ -364,7 +364,7 @@ function listen() {
   };
   const point = kind => event => {
     if (event.button > 0) return;
-    // Of a second finger only the press is reported; the program uses it only in free play, where it touches a cell.
+    // The program uses a second finger only in free play, where the finger's press touches a cell.
     if (!event.isPrimary) {
       if (kind === 1) { alina.pointer(6, ...place(event)); wake(); }
       return;
@@ -394,11 +394,11 @@ function listen() {
 
   addEventListener('keydown', event => {
     sound.start();
-    // Do not pass on keys of an input method, whose text comes from the text field, and keys with the meta key, which the browser handles.
+    // An input method's text comes from the text field; the browser handles keys with the meta key.
     if (event.isComposing || event.key === 'Process' || event.metaKey || hasTrapped) return;
     const isControl = event.ctrlKey && !event.altKey;
     const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
-    // The browser moves the focus by Tab from one control's element to the next, and from the last one out of the page.
+    // The browser moves the focus by Tab through the controls' elements and out of the page.
     if (event.key === 'Tab' && document.activeElement !== field) return;
     // The browser keeps its own keys, such as Alt+Left for Back. Ctrl+V is handled by the event `paste` below.
     if (!isTyped && (event.altKey || KEYS_OF_BROWSER.has(event.key))) return;
@@ -453,12 +453,12 @@ function watchScale() {
 
 function resize() {
   const box = canvas.getBoundingClientRect();
-  // If the page is in a hidden iframe, the canvas has the size 0: do not resize it, so that it keeps its picture.
+  // In a hidden iframe the canvas has the size 0; without a resize it keeps its picture.
   if (!box.width || !box.height) return;
   const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   alina.resize(width, height, scale());
-  // Draws at once, as resizing clears the canvas.
+  // Resizing has cleared the canvas.
   turn(1);
 }
 

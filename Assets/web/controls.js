@@ -1,9 +1,8 @@
-// HTML elements behind the picture, one for each control, for screen readers, keyboards and tests. The program lists its controls.
+// HTML elements behind the picture, one for each control, for screen readers, keyboards and tests.
 
 // A control: { id, role, name, state, numbers, box: [x, y, width, height], row }. `box` is in CSS pixels from the canvas' top left corner.
-// `role` is ARIA's; a `paragraph` is text without an action. A cell of the board has the role `gridcell`, and its row (from 0) in `row`.
-// `state` is 'on' or 'off' for a switch or radio, 'disabled', a slider's value in words, a textbox's text, else empty. `numbers` is a
-// slider's value, least and greatest value. `id` is the program's number of the control.
+// `role` is ARIA's; a `paragraph` is text without an action, and a cell of the board is a `gridcell` in row `row`, from 0. `state` is 'on',
+// 'off', 'disabled', a slider's value in words, a textbox's text, or empty. `numbers` is a slider's value, least and greatest value.
 
 const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
 
@@ -43,8 +42,8 @@ export class Controls {
   }
 
   /**
-   * Makes screen readers speak the lines given within 50 ms as one text, even if the text is the same as the last one.
-   * Omits a line that is the focused element's label: screen readers announce this label themselves.
+   * Makes screen readers speak the lines of 50 ms as one text, even if it equals the last one. Omits the focused element's label, which
+   * screen readers announce themselves.
    */
   say(line) {
     if (this.#lines.push(line) > 1) return;
@@ -75,7 +74,7 @@ export class Controls {
     const groups = new Map();
     for (const control of list) {
       const element = this.#shown.get(control.id) ?? this.#make(control);
-      // Skips a control that has not changed: to set all attributes of every control would take most of this function's time.
+      // To set all attributes of every control would take most of this function's time.
       const said = JSON.stringify(control);
       if (element.said !== said) this.#set(element, control);
       element.said = said;

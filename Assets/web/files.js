@@ -99,7 +99,7 @@ export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Pr
 /** Shares a link through the system's share sheet and returns 'shared', or copies it and returns what `copy` returns. */
 export async function give(url) {
   if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return copy(url);
-  // The browser throws `AbortError` if the user closes the share sheet: do not copy the link then. After any other error copy the link.
+  // The browser throws `AbortError` if the user closes the share sheet: the link is not copied. After any other error it is.
   return navigator.share({ title: 'Alina', url }).then(() => 'shared', error => error.name === 'AbortError' ? 'shared' : copy(url));
 }
 

@@ -9,23 +9,20 @@ const PATIENCE = 2000;
 /** The first of `KINDS` that this browser writes; undefined if it writes none of them. */
 export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported(kind));
 
-/**
- * Adds the duration in seconds to a WebM file: browsers record it like a live stream, and players cannot seek in a film of unknown
- * length. Returns the file unchanged if it has a duration or another format.
- */
+/** Adds the duration in seconds to a WebM file: browsers omit the duration, and players cannot seek without it. */
 function withDuration(bytes, seconds) {
-  // The id of the element Info (RFC 9559). The id also occurs as the value of SeekID; there its length, 0x84 (4 bytes), precedes it.
+  // The id of the element Info (RFC 9559). The same bytes as the value of SeekID follow their length, 0x84 (4 bytes).
   const name = [0x15, 0x49, 0xA9, 0x66];
   const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
   if (start < 4) return bytes;
-  // The element's size follows its id. The number of bytes of the size is one more than the number of leading zero bits of its first byte.
+  // The number of bytes of the size is one more than the number of leading zero bits of its first byte.
   const length = Math.clz32(bytes[start]) - 23;
   let size = bytes[start] % 2 ** (8 - length);
   for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
   const info = bytes.subarray(start + length, start + length + size);
   const at = info.findIndex((byte, i) => byte === 0x44 && info[i + 1] === 0x89 && (info[i + 2] === 0x84 || info[i + 2] === 0x88));
   if (at >= 0) {
-    // Firefox has written 0 as the duration, in 4 or 8 bytes: replace it by the true duration.
+    // Firefox has written 0 as the duration, in 4 or 8 bytes.
     const value = new DataView(bytes.buffer, info.byteOffset + at + 3);
     const [get, set] = info[at + 2] === 0x84 ? ['getFloat32', 'setFloat32'] : ['getFloat64', 'setFloat64'];
     if (!value[get](0)) value[set](0, seconds * 1000);
@@ -47,8 +44,8 @@ function withDuration(bytes, seconds) {
 }
 
 /**
- * Records what `draw(seconds)` draws on the canvas, with the sound of the file `wav`; calls `told` with the percentage done. Resolves to a
- * File named `name` with the format's extension; rejects when `signal` is aborted.
+ * Records what `draw(seconds)` draws on the canvas, with the sound of the file `wav`; `told` gets the percentage done. Rejects when
+ * `signal` is aborted.
  */
 export async function record(name, canvas, wav, { draw, told, signal }) {
   const context = new AudioContext();
@@ -60,10 +57,10 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     const output = new MediaStreamAudioDestinationNode(context);
     source.connect(output);
     draw(0);
-    // Without a sound output the promise of `resume()` stays pending. After `PATIENCE` ms a film without sound is recorded instead.
+    // Without a sound output the promise of `resume()` stays pending: after `PATIENCE` ms the film is recorded without sound.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
-    // For a silent film, removes the audio codec from the type: with a codec Firefox waits for sound for ever.
+    // In a silent film, Firefox would wait for ever for the sound of the audio codec.
     const mimeType = isHeard ? kind : kind.replace(/,[^,"]+"/, '"');
     recorder = new MediaRecorder(new MediaStream(tracks), { mimeType, videoBitsPerSecond: 4_000_000 });
     const type = kind.split(';')[0], parts = [];

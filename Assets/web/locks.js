@@ -1,10 +1,10 @@
 // Locks on files between the tabs of one browser. The browser releases a lock when its tab closes or crashes.
 //
-// Web Locks are granted asynchronously, but the program needs the answer at once. So other tabs' locks are read at the start and
-// whenever the tab gets the focus, and each tab numbers its new files differently, so that two tabs cannot create the same file.
+// Web Locks are granted asynchronously, but the program needs the answer at once. So a tab reads other tabs' locks at the start and
+// whenever it gets the focus, and each tab numbers its new files differently.
 //
-// Without a secure origin there are no Web Locks: tabs then ask each other over a channel which files they have locked. In that case
-// two tabs that start in the same moment can resume the same game.
+// Without a secure origin there are no Web Locks: tabs ask each other over a channel, and two that start in the same moment can resume the
+// same game.
 
 const PREFIX = 'alina/';
 /** Tabs have numbers from 1 to 9. A tab creates only every ninth numbered file: tab 3 creates `NAME-3`, `NAME-12`, `NAME-21` and so on. */

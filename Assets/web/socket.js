@@ -15,7 +15,7 @@ export class Socket {
     let socket;
     try { socket = new WebSocket(address); } catch { return this.#told.closed('there is no server at this address'); }
     let wasOpen = false;
-    // Whether `socket` is still the newest connection: a replaced one must not report events.
+    // A replaced connection must not report events.
     const current = () => socket === this.#socket;
     socket.onopen = () => { wasOpen = true; if (current()) this.#told.opened(); };
     socket.onmessage = event => { if (current() && typeof event.data === 'string') this.#told.line(event.data); };

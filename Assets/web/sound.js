@@ -1,4 +1,4 @@
-// The page's side of the sound: its clock, the messages to the audio thread, and its start.
+// The page's side of the sound; sound-worklet.js is the side of the audio thread.
 
 const RATE = 48000;
 /** The number of batches of events kept until the first device plays, and the number kept for a device that replaces a closed one. */
@@ -16,8 +16,8 @@ const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
 });
 
 /**
- * Frames count from the page's start. While a device plays, `now` follows the device's clock. Before the first touch, without a device
- * and while the device is suspended, `now` follows the page's clock, so that a game never stops for lack of sound.
+ * Frames count from the page's start. While a device plays, `now` follows the device's clock, else the page's clock, so that a game never
+ * stops for lack of sound.
  */
 export class Sound {
   /** `late(generation, frame, lateness)` is called for late batches, `running(isOn)` when sound starts or stops, `absent()` if the first touch finds no output. */
@@ -38,8 +38,8 @@ export class Sound {
   get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
 
   /**
-   * Renders the events of a whole piece to a sound file. `a4` is in thousandths of a hertz. The last bar ends at frame `end`.
-   * If `isEven` is 1, quiet passages are made louder.
+   * Renders the events of a piece up to frame `end` to a sound file. `a4` is in thousandths of a hertz; 1 as `isEven` makes quiet passages
+   * louder.
    */
   async piece(events, rules, a4, end, isEven) {
     const [bytes, pack] = await this.fetched;
@@ -103,7 +103,7 @@ export class Sound {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
     this.ready ??= this.build().catch(error => this.lose(error));
-    // Without a sound output the browser reports no error, and the context stays suspended. If it still is after `PATIENCE` ms, calls `absent`.
+    // Without a sound output the browser reports no error, and the context stays suspended.
     this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
     this.wake();
   }
@@ -117,8 +117,7 @@ export class Sound {
       await ready;
       if (context === this.context) this.changed();
     } catch {
-      // During a telephone call the browser refuses to resume sound although there is an output: stop the timer with which `start` would
-      // report a missing output.
+      // During a telephone call the browser refuses to resume sound; the output is not missing.
       clearTimeout(this.patience);
       this.patience = undefined;
     }
@@ -152,8 +151,8 @@ export class Sound {
   }
 
   /**
-   * Sets the type of the browser's audio session. `ambient`: the sound mixes with that of other programs, and is silent in the telephone's
-   * silent mode. `playback`: the sound goes on while the screen is off.
+   * Sound of type `ambient` mixes with that of other programs, and a telephone's silent mode silences it. Sound of type `playback` goes on
+   * while the screen is off.
    */
   setSession(type) {
     this.session = type;
@@ -182,7 +181,7 @@ export class Sound {
     for (let i = 0; i + 24 <= reports.byteLength; i += 24) {
       this.late(view.getUint32(i, true), Number(view.getBigInt64(i + 8, true)), Number(view.getBigInt64(i + 16, true)));
     }
-    // Ignore a report that the audio thread sent before the device last started: its position is outdated.
+    // A report sent before the device last started is outdated.
     if (!this.isRunning || at < this.since) return;
     this.clock = { begun, at };
     for (const events of this.early.splice(0)) this.node.port.postMessage({ events, isEarly: true });

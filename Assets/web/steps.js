@@ -28,8 +28,7 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // If the browser's history has no entry before Alina's first one, `go` does nothing and Alina stays open. Then `#settle` makes history
-    // and address fit Alina's current page again, after a second.
+    // If the browser's history has no entry before Alina's first one, `go` does nothing, and Alina stays open.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
@@ -51,7 +50,7 @@ export class Steps {
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // After the user went back: if Alina has kept its current page open all the same, `#settle` adds the history entry of this page again.
+    // If Alina has kept its page open although the user went back, `#settle` adds this page's history entry again.
     setTimeout(() => this.#settle(), 0);
   }
 }

@@ -1,10 +1,10 @@
-// Caches the page for offline use. The build inserts `version` and `files` above. Each version has its own cache, and the paths of most
-// files contain the version, so that a page never mixes the files of two versions.
+// Caches the page for offline use. The build inserts `version` and `files` above. Each version has its own cache, so that a page never
+// mixes the files of two versions.
 const name = `alina ${version}`;
 
 addEventListener('install', event => {
   event.waitUntil(caches.open(name)
-    // `addAll` caches all files or none. A file without a version in its path is loaded anew, as the browser's cache may have an older one.
+    // `addAll` caches all files or none. The browser's cache may have an older file of a path without a version.
     .then(cache => cache.addAll(files.map(file => new Request(file, { cache: file.startsWith('v/') ? 'default' : 'reload' }))))
     .then(() => skipWaiting()));
 });

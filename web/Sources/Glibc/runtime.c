@@ -4,7 +4,7 @@
 
 double strtod(const char *, char **);
 
-// Parses a number for the standard library's `Double(_:)`: returns the end of the parsed text, or NULL.
+// For the standard library's `Double(_:)`: returns the end of the parsed text, or NULL.
 const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
   char *end;
   *result = strtod(text, &end);
@@ -13,8 +13,8 @@ const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
 
 int getentropy(void *, size_t);
 
-// The source of Swift's `SystemRandomNumberGenerator` and of the seeds of sets and dictionaries: the browser's secure generator. The sound
-// module cannot call this generator and uses no random numbers: there the bytes are the same in each run.
+// The source of Swift's random numbers and hash seeds: the browser's generator. The sound module, which uses no random numbers, cannot call
+// it and has the same bytes in each run.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   // `getentropy` gives at most 256 bytes.
@@ -25,5 +25,5 @@ void arc4random_buf(void *buffer, size_t count) {
   }
 }
 
-// `print` writes by this function. The page has no standard output, so the text is dropped.
+// `print` writes by this function; the page has no standard output.
 int putchar(int c) { return c; }

@@ -11,14 +11,14 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Answers questions by running code of the shared targets. Tests compare the answers of the Embedded Swift build and of the native build.
+/// Answers questions by code of the shared targets. Tests compare the answers of the Embedded Swift build and of the native build.
 package struct Probe {
   private let pack: RulePack
 
-  /// Makes a probe with the score rules shipped with the page (`RulePack`). Throws the errors in the rules.
+  /// `rules` are the score rules shipped with the page (`RulePack`). Throws the errors in them.
   package init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
 
-  /// Answers a question: the first line has its name and numbers, the other lines its text.
+  /// The first line of a question has its name and numbers, the other lines its text.
   package func answer(_ question: String) -> String {
     let halves = question.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     let words = halves[0].split(separator: " ")
@@ -143,8 +143,7 @@ package struct Probe {
     return hash.digest.hex
   }
 
-  /// The answer for a client: all that the client sends and shows when it receives the lines of `text`. A line such as `> b2` is not
-  /// received, but a move that the client makes.
+  /// All that a client sends and shows when it receives the lines of `text`. A line such as `> b2` is a move that the client makes.
   private func client(_ text: String) -> String {
     var model = ClientModel(.init(client: "probe", guest: "p"), seed: 5)
     var answer = ""

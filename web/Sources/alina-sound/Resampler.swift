@@ -3,21 +3,21 @@ import Glibc
 /// Converts 48,000 frames per second to another rate, with a windowed sinc of 32 taps.
 struct Resampler {
   private static let taps = 32
-  /// The number of positions between two frames for which `table` has the sinc's values.
+  /// The positions between two frames for which `table` has the sinc's values.
   private static let phases = 256
 
-  /// The number of the engine's frames for each frame of the device.
+  /// The engine's frames for each frame of the device.
   private let step: Double
-  /// The windowed sinc's values at its 32 taps, for each position between two frames (`phases`).
+  /// The windowed sinc at its 32 taps, for each of the `phases` positions.
   private let table: [Float]
-  /// The engine's frames that are still needed, channels interleaved. The next output frame is `place` frames after the first of them.
+  /// The engine's frames that are still needed, interleaved. The next output frame is `place` frames after the first of them.
   private var source: [Float]
   private var place = 0.0
 
-  /// Makes a resampler to a rate in Hz.
+  /// `rate` is in Hz.
   init(to rate: Double) {
     step = 48_000 / rate
-    // The cutoff, as a share of the engine's Nyquist frequency: 6 % below the lower one of the Nyquist frequencies of engine and device.
+    // 6 % below the lower Nyquist frequency of engine and device, as a share of the engine's.
     let cutoff = min(1, rate / 48_000) * (rate == 48_000 ? 1 : 0.94)
     let half = Double(Self.taps / 2)
     var table: [Float] = []

@@ -3,11 +3,10 @@ import ScoreFormats
 import Synth
 import Tintinnabuli
 
-/// The page's sound: the native engine in a separate module, rendered in blocks by an AudioWorklet.
+/// The page's sound: the native engine in a separate module, rendered in blocks by an AudioWorklet, on one thread.
 ///
-/// One thread uses the module. Bytes are passed in a buffer (`sound_buffer`). Events and reports have the memory layout of `ScoreEvent` and
-/// `LateBatch`, which both modules of the page compile from the same sources. The page counts frames from its own start, the engine from
-/// the start of the device; `base` is the page's number minus the engine's.
+/// Events and reports have the memory layout of `ScoreEvent` and `LateBatch`, which both modules compile from the same sources. The page
+/// counts frames from its own start, the engine from the start of the device; `base` is the page's number minus the engine's.
 struct SoundModule {
   var engine: Engine
   var rules: ScoreRules
@@ -37,8 +36,8 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   return 1
 }
 
-/// Changes the rules. The buffer holds three lines: the name of the rules, and of their tonic the letter (0 for C … 6 for B) and the
-/// alteration in semitones (−1 flat, 0, 1 sharp). Does nothing if the lines are invalid or the pack does not have the rules.
+/// The buffer holds three lines: the name of the rules, their tonic's letter (0 for C … 6 for B) and its alteration in semitones (−1 flat,
+/// 0, 1 sharp). Invalid lines have no effect.
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
 package func soundRules(_ count: Int32) {
   let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
@@ -50,14 +49,14 @@ package func soundRules(_ count: Int32) {
   sound?.engine.load(Patch(rules))
 }
 
-/// Called when the output starts or resumes: makes `pageFrame` the page's number for the engine's next frame.
+/// When the output starts or resumes, `pageFrame` is the page's number for the engine's next frame.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
 package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
-/// Posts the events in the buffer to the engine. `isEarly` means that the page kept the events until the device started. Of these, events
-/// in the past are dropped, except pedal and drone: their effect lasts, so they take place at once.
+/// `isEarly`: the page kept the events until the device started. Of events in the past only pedal and drone take place, at once, as their
+/// effect lasts.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
 package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }
@@ -74,8 +73,7 @@ package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
     })
 }
 
-/// Renders a whole piece as a sound file with a separate engine. The buffer holds the piece's events, and afterwards the file. The last bar
-/// ends at the frame `end`; `a4` is in Hz. Returns the number of bytes of the file.
+/// Renders a piece with a separate engine. The buffer holds its events, and afterwards the file, whose length is returned. `a4` is in Hz.
 @_expose(wasm, "sound_piece") @_cdecl("sound_piece")
 package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double, _ isEven: Bool) -> Int32 {
   guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }
@@ -105,8 +103,7 @@ package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
 @_expose(wasm, "sound_begun") @_cdecl("sound_begun")
 package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
 
-/// Writes to the buffer a `LateBatch` for each batch of events that came too late since the last call, with the page's frame numbers.
-/// Returns the number of bytes.
+/// Writes to the buffer a `LateBatch` for each batch that came too late since the last call; returns the number of bytes.
 @_expose(wasm, "sound_reports") @_cdecl("sound_reports")
 package func soundReports() -> Int32 {
   guard let sound else { return 0 }

@@ -28,7 +28,7 @@ final class PageFilm {
     isNew = false
   }
 
-  /// Handles a message of the script; returns false once the film has ended.
+  /// Returns false once the film has ended.
   func hear(_ line: String) -> Bool {
     let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
     let words = parts.count > 1 ? parts[1] : ""

@@ -36,7 +36,7 @@ final class PageGame {
     var opening = LaunchOptions(seed: seed, rulesName: shelf.names[0], rules: rules)
     opening.overrides = { settings in
       if Page.prefers("still") { settings.reducedMotion = true }
-      // Browsers allow full screen only in response to a touch, so the page starts without full screen.
+      // Browsers allow full screen only in response to a touch.
       settings.fullScreen = false
     }
     var machine = AppEnvironment(
@@ -91,8 +91,8 @@ final class PageGame {
     isNew = true
   }
 
-  /// Advances time; if `draws`, draws the picture if one is due. Returns the seconds until the next call of this function; a negative
-  /// number asks for a call with `draws` at the browser's next frame.
+  /// If `draws`, draws the picture if one is due. Returns the seconds until the next call; a negative number asks for a call with `draws`
+  /// at the browser's next frame.
   func turn(draws: Bool) -> Double {
     let now = app.services.now()
     let input = input
@@ -112,8 +112,7 @@ final class PageGame {
 
   func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
 
-  /// Tells the script what has changed: the title; the address, and how many presses of Back stay in Alina; the music for the lock screen;
-  /// whether two fingers play two cells, as in free play; the language and the page's texts.
+  /// Tells the script what has changed, such as the title, the address, and how many presses of Back stay in Alina.
   private func tellPlace() {
     if app.windowTitle != toldTitle {
       toldTitle = app.windowTitle
@@ -141,7 +140,7 @@ final class PageGame {
     }
   }
 
-  /// If the controls in the picture or the focus have changed, sends both to the script for the HTML elements behind the picture.
+  /// Sends controls and focus, if changed, to the script for the HTML elements behind the picture.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
@@ -173,25 +172,24 @@ nonisolated(unsafe) private var incoming: [UInt8] = []
 /// The text that the script has written to the buffer of `alinaBuffer`.
 private func text() -> String { String(decoding: incoming, as: UTF8.self) }
 
-/// Returns a buffer of this size, into which the script writes a text before a call that takes a text.
+/// The script writes a text into this buffer before a call that takes a text.
 @_expose(wasm, "buffer") @_cdecl("alinaBuffer")
 package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   incoming = [UInt8](repeating: 0, count: Int(count))
   return incoming.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// Starts the game; `seed` seeds its music.
+/// `seed` seeds the game's music.
 @_expose(wasm, "start") @_cdecl("alinaStart")
 package func alinaStart(_ seed: Double) { game = PageGame(seed: UInt64(seed)) }
 
-/// Sets the canvas' size in device pixels, and the number of device pixels per CSS pixel.
+/// In device pixels; `scale` is the number of device pixels per CSS pixel.
 @_expose(wasm, "resize") @_cdecl("alinaResize")
 package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
   game?.resize(width: Int(width), height: Int(height), scale: scale)
 }
 
-/// Advances time; if `draws` is not 0, draws the picture if one is due. Returns the seconds until the next call of this function; a
-/// negative number asks for a call with `draws` 1 at the browser's next frame.
+/// Like `PageGame.turn`; `draws` is 0 or 1.
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
@@ -251,9 +249,8 @@ package func alinaText(_ kind: Int32) {
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
-/// Sets a state by its number. 0: whether the page is visible. 1: whether the page has the focus. 2: the sound, with `isOn` 1 if it plays,
-/// 0 without an output, 2 if the browser cannot play it. 3: whether the page fills the screen. 4: whether the user has muted the page on
-/// the lock screen.
+/// 0: whether the page is visible. 1: whether the page has the focus. 2: the sound, 1 if it plays, 0 without an output, 2 if the browser
+/// cannot play it. 3: whether the page fills the screen. 4: whether the user has muted the page on the lock screen.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
@@ -271,7 +268,7 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
 @_expose(wasm, "film") @_cdecl("alinaFilm")
 package func alinaFilm(_ seconds: Double) { film?.draw(at: seconds) }
 
-/// Goes back by `steps` pages, because the user went back in the browser's history.
+/// The user went back by `steps` pages in the browser's history.
 @_expose(wasm, "back") @_cdecl("alinaBack")
 package func alinaBack(_ steps: Int32) { for _ in 0..<steps { game?.app.goBack() } }
 
@@ -283,8 +280,7 @@ package func alinaResume() { game?.app.resumeMatch() }
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
 package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 
-/// Handles the report of a late batch of events. The batch's first event belongs to the bar numbered `generation` and sounded at `frame`,
-/// `lateness` frames late.
+/// A batch of events sounded `lateness` frames late. Its first event belongs to the bar numbered `generation` and sounded at `frame`.
 @_expose(wasm, "late") @_cdecl("alinaLate")
 package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
   game?.sound.wasLate(

@@ -5,7 +5,7 @@ import Session
 import Tintinnabuli
 
 @_extern(wasm, module: "env", name: "soundNow") private func scriptSoundNow() -> Double
-/// Passes the bytes of events as they are in memory: the sound module is built from the same sources and has the same layout.
+/// The bytes of events as they are in memory: the sound module is built from the same sources and has the same layout.
 @_extern(wasm, module: "env", name: "soundPost")
 private func scriptSoundPost(_ bytes: UnsafeRawPointer?, _ count: Int32)
 @_extern(wasm, module: "env", name: "soundSet") private func scriptSoundSet(_ what: Int32, _ value: Double)
@@ -16,14 +16,14 @@ private func scriptSoundRules(_ bytes: UnsafePointer<UInt8>?, _ count: Int32)
 final class PageSound {
   private var late: [LateBatch] = []
 
-  /// The parameters of the engine, in the order of their numbers in `sound_set`.
+  /// The engine's parameters, in the order of their numbers in `sound_set`.
   private enum Knob: Int32 {
     case volume, preview, drone, muted, tuning, even
   }
 
-  /// The level in dB that turns a sound off, as `sound_set` does for every level below −90.
+  /// In dB. `sound_set` turns a sound off at every level below −90.
   private static let silence = -200.0
-  /// How long before its sound an event is posted. This covers two blocks of the browser, the delay of a message and a late call of `turn`.
+  /// How long before its sound an event is posted: two blocks of the browser, the delay of a message and a late call of `turn`.
   private static let lead = Tick.milliseconds(60)
 
   func wasLate(_ batch: LateBatch) { late.append(batch) }
@@ -37,7 +37,6 @@ final class PageSound {
       }, lead: PageSound.lead)
   }
 
-  /// The sound output for the game.
   var output: SoundOutput {
     var sound = SoundOutput(port)
     sound.setVolume = { scriptSoundSet(Knob.volume.rawValue, $0) }
@@ -53,13 +52,13 @@ final class PageSound {
     return sound
   }
 
-  /// The text by which the sound module finds and transposes its own copy of these rules: their name, the tonic's letter and alteration.
+  /// The name of the rules and their tonic's letter and alteration, with which the sound module finds and transposes its own copy.
   static func name(of rules: ScoreRules) -> String {
     let tonic = rules.scale.tonicSpelling
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"
   }
 
-  /// The data of a piece other than its events: rules, A4 in thousandths of a hertz, the frame of the end, and 1 for even loudness.
+  /// A piece's data other than events: rules, A4 in thousandths of a hertz, the frame of the end, and 1 for even loudness.
   static func order(_ music: Rendition, _ piece: Piece) -> [String] {
     [
       name(of: music.rules), "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)", piece.isEven ? "1" : "0",

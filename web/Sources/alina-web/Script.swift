@@ -29,7 +29,7 @@ enum Told: Int32 {
 
 /// The functions of the page's script, with texts as arguments and results.
 enum Page {
-  /// Requests a text from the page's script; returns `nil` if there is no such text.
+  /// `nil` if there is no such text.
   static func ask(_ what: Asked, _ words: String = "") -> [UInt8]? {
     var words = words
     let count = words.withUTF8 { scriptAsk(what.rawValue, $0.baseAddress, Int32($0.count)) }
@@ -40,13 +40,13 @@ enum Page {
     }
   }
 
-  /// Requests a text from the page's script; returns an empty text if there is no such text.
+  /// Empty if there is no such text.
   static func text(_ what: Asked, _ words: String = "") -> String {
     String(decoding: ask(what, words) ?? [], as: UTF8.self)
   }
 
-  /// Whether the browser reports `word`: `dark`, `contrast` or `still` if the user prefers dark colours, high contrast or no motion,
-  /// `finger` if the user points with a finger, `films` if the browser can record films.
+  /// `dark`, `contrast` and `still`: the user prefers dark colours, high contrast or no motion. `finger`: the user points with a finger.
+  /// `films`: the browser can record films.
   static func prefers(_ word: Substring) -> Bool { text(.preferences).split(separator: " ").contains(word) }
 
   @discardableResult
@@ -59,21 +59,19 @@ enum Page {
   nonisolated(unsafe) private static var answers: [Int32: (String) -> Void] = [:]
   nonisolated(unsafe) private static var requests: Int32 = 0
 
-  /// Makes a number to send with a request. `answer` is called when the script answers the request with this number.
+  /// The number to send with a request, whose answer `answer` will receive.
   static func awaiting(_ answer: @escaping (String) -> Void) -> String {
     requests += 1
     answers[requests] = answer
     return "\(requests)"
   }
 
-  /// Sends a message that the script answers later.
   static func request(_ what: Told, _ words: String = "", answer: @escaping (String) -> Void) {
     tell(what, "\(awaiting(answer))\t\(words)")
   }
 
   static func answered(_ number: Int32, _ words: String) { answers.removeValue(forKey: number)?(words) }
 
-  /// Downloads a file for the user.
   static func download(_ name: String, _ bytes: [UInt8]) { _ = write("download/\(name)", bytes) }
 
   static func write(_ path: String, _ bytes: [UInt8]) -> Bool {

@@ -12,7 +12,7 @@ final class WebConnection {
   private var isWanted = true
   private var tries = 0
   private var problem: ConnectionProblem?
-  /// The times of the next try to connect and of the server's last message (`heard`), by the clock `milliseconds`.
+  /// By the clock `milliseconds`: when to connect again, and when the server's last message came.
   private var retryAt: Int64?
   private var heard: Int64 = 0
 
@@ -130,7 +130,7 @@ final class WebConnection {
   private func send(_ lines: [[UInt8]]) {
     guard isUp else { return }
     for line in lines {
-      // Drop the line's end: each line is a WebSocket message of its own.
+      // Each line is a WebSocket message of its own.
       Page.tell(.send, String(decoding: line.last == 10 ? line.dropLast() : line[...], as: UTF8.self))
     }
   }

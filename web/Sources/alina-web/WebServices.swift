@@ -2,7 +2,6 @@ import Base
 import Screen
 
 extension PlatformServices {
-  /// The services of a page in a browser.
   static func page() -> PlatformServices {
     let locks = FileLocks(take: { Page.tell(.lock, $0) }, release: { Page.tell(.unlock, $0) })
     var services = PlatformServices(locks: locks)
