@@ -1,8 +1,7 @@
 // Reports the contended locks of a Swift Mutex to ThreadSanitizer; preloaded (LD_PRELOAD) into programs built with the sanitizer.
 //
-// The fast path of a Mutex is compiled into our code, which the sanitizer instruments. The slow path, for a lock that another thread holds,
-// is in libswiftSynchronization, which is not instrumented. So the sanitizer would report the accesses that a slow lock protects as races.
-// The two functions below call the library's slow lock and unlock, and report each lock and unlock to the sanitizer.
+// The slow path of a Mutex, for a lock that another thread holds, is in libswiftSynchronization, which the sanitizer does not see. Without
+// these reports it would take the accesses that a slow lock protects for races.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

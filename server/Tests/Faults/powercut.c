@@ -62,7 +62,7 @@ __attribute__((constructor)) static void begin(void) {
   state = (uint64_t)number("POWERCUT_SEED");
 }
 
-// Returns the database file of a descriptor, or NULL for other files. The -shm file is shared memory, so no power cut tears it.
+// NULL for files that are not of the database. The -shm file is shared memory, so no power cut tears it.
 static struct file *find(int fd) {
   if (!folder || fd < 0 || fd >= FDS) return NULL;
   if (fileOf[fd]) return &files[fileOf[fd] - 1];

@@ -24,13 +24,13 @@ import TicTacToe
       (kept, lost, lostSide) = x.node == node ? (o, x, .x) : (x, o, .o)
     }
 
-    /// The scene `other`, except that the remaining player now uses the connection `id`.
+    /// The scene `other`, but the remaining player uses the connection `id`.
     init(_ other: Scene, kept id: Int) {
       (world, m, lost, lostSide) = (other.world, other.m, other.lost, other.lostSide)
       kept = (other.kept.node, id)
     }
 
-    /// The remaining player offers a draw, which appends an event to the log.
+    /// Offers a draw, which appends an event to the log.
     mutating func act() {
       world[kept.node].type(kept.id, #"{"t":"draw","a":"offer","m":"\#(m)","mid":"d"}"#)
     }
@@ -152,7 +152,7 @@ import TicTacToe
     let again = world[0].login("", resume: resume)
     world[0].drop(again)
     let id = try #require(MatchID(rawValue: m))
-    // Resets both players' presence, as if the node had evicted the finished match and read it again.
+    // As if the node had evicted the finished match and read it again.
     for side in Player.allCases { world.nodes[0].lobby.matches[id]?.presence[side].hasLeft = false }
     world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
     let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))
@@ -225,7 +225,7 @@ import TicTacToe
     world[0].move(o, m, 1, "a1")
     let resume = try #require(world[0].field("resume", of: o, in: "welcome"))
     try world.leave(0)
-    // The store does not answer node 1, which therefore cannot take the match over before the player returns to node 2.
+    // Without answers of the store, node 1 cannot take the match over before the player returns to node 2.
     world.nodes[1].isSilent = true
     world.wait(1500, without: 0)
     let back = world[2].login("", resume: resume)
@@ -261,7 +261,7 @@ import TicTacToe
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
     world[o.node].move(o.id, m, 1, "a1")
-    // Connects a second session of Bob's account to node 0, and removes this session from the match, as if it had not opened the match.
+    // A second session of Bob's account at node 0, as if it had not opened the match.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
     let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)
@@ -274,7 +274,7 @@ import TicTacToe
     var world = try SteppedNodes(3)
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    // Bob's other device connects to node 2 before the match begins. Only the nodes of the two paired connections are told of the match.
+    // Only the nodes of the two paired connections are told of the match, not node 2 of Bob's other device.
     _ = world[2].login("", token: token)
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")

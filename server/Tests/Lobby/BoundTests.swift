@@ -6,7 +6,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of bounds: deadlines, pauses between tries, matches in memory, work for each request, and a chat line's characters.
 @Suite struct BoundTests {
   @Test func `in an untimed match each side has ten minutes for its first move, with a clock 30 seconds`() throws {
     for (clock, within) in [("none", 600_000 as Int64), ("60+2", 30_000)] {

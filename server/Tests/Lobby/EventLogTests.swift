@@ -3,7 +3,6 @@ import Testing
 
 @testable import Lobby
 
-/// Tests of the log of a match in memory, without a lobby.
 @Suite struct EventLogTests {
   private let events = [
     MatchEvent(at: 1, side: .x, mid: "a", .resign), MatchEvent(at: 2, side: .o, .gone),
@@ -11,7 +10,7 @@ import Testing
   ]
   private let other = MatchEvent(at: 4, side: .o, .gone).body
 
-  /// The log of the first events; the first of them is stored, the others came in notifications.
+  /// The first event is stored; the others came in notifications.
   private func log(_ count: Int) -> EventLog {
     var log = EventLog()
     for (number, event) in events.prefix(count).enumerated() {

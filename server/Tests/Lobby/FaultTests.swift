@@ -56,7 +56,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  /// The store keeps the move in the mood `mute` and loses it in the mood `deaf`. In both moods it does not report the outcome.
+  /// The store keeps the move in the mood `mute` and loses it in the mood `deaf`.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
     mood: SteppedLobby.Store
@@ -140,7 +140,7 @@ import TicTacToe
       resume = try #require(world.field("resume", of: last, in: "welcome"))
     }
     #expect(try world.state(m).seq < 100)
-    // X has seen O come back after each absence. So X can claim the win neither now nor after a wait.
+    // X has seen O come back after each absence, so X cannot claim the win.
     world.wait(120_000)
     world.type(x, #"{"t":"claim","id":"c","m":"\#(m)","mid":"c"}"#)
     #expect(world.heardAny(x, "your opponent is connected"))
@@ -254,7 +254,7 @@ import TicTacToe
   @Test(arguments: ["x", "o"]) func `a room's opener may choose a side, and a rematch swaps sides`(
     side: String
   ) throws {
-    // If the server ignored the opener's choice, the opener would get the other side with some of these seeds.
+    // A server that ignored the opener's choice would give the opener the other side with some of these seeds.
     for seed in 0..<8 {
       var world = try SteppedLobby(seed: UInt64(seed))
       let host = world.login("host"), friend = world.login("friend")
@@ -298,7 +298,6 @@ import TicTacToe
 }
 
 extension SteppedLobby {
-  /// Sends a line that opens a room; returns the host's connection, the match and its code.
   fileprivate mutating func room(_ line: String) throws -> (host: Int, m: String, code: String) {
     let host = login("host")
     type(host, line)

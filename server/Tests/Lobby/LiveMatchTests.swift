@@ -5,12 +5,11 @@ import TicTacToe
 
 @testable import Lobby
 
-/// `LiveMatch` by itself, without a lobby.
 @Suite struct LiveMatchTests {
   private let configuration = LobbyConfiguration()
   private var match: LiveMatch
 
-  /// Begins a match of one minute a side at time 0.
+  /// One minute a side, from time 0.
   init() throws {
     let m = try #require(MatchID(rawValue: "livelivelive"))
     match = LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0))

@@ -203,7 +203,7 @@ import TicTacToe
     var random = SplitMix64(seed: 5)
     for round in 0..<20 {
       var world = try SteppedLobby(seed: UInt64(round))
-      // Ratings far apart, so that the range of accepted opponents must widen before players are paired.
+      // So far apart that the range of accepted opponents must widen before players are paired.
       var players: [AccountRecord] = []
       for n in 1...20 {
         let token = SHA256.hash(Array("token\(n)".utf8))
@@ -337,7 +337,7 @@ import TicTacToe
     let token = try #require(world.field("resume", of: first, in: "welcome"))
     let second = world.login("", resume: token)
     #expect(world.closed[first] == .replaced)
-    // The client has not used the new token, as if the answer with it had been lost. So the old token still works.
+    // As if the answer with the new token had been lost: the old token still works.
     let third = world.login("", resume: token)
     #expect(world.heardAny(third, #""t":"welcome""#))
     world.wait(1)

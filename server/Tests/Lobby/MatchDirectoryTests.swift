@@ -4,7 +4,6 @@ import Testing
 
 @testable import Lobby
 
-/// `MatchDirectory` by itself, without a lobby.
 @Suite struct MatchDirectoryTests {
   private var directory = MatchDirectory()
 

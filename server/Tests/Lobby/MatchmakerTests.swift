@@ -4,7 +4,6 @@ import Testing
 
 @testable import Lobby
 
-/// `Matchmaker` by itself, without a lobby.
 @Suite struct MatchmakerTests {
   private var matchmaker = Matchmaker()
 
@@ -23,7 +22,7 @@ import Testing
     .init(now: now, accounts: Accounts(), mostPairs: mostPairs, botAfter: 20_000, tournaments: [:], wall: now)
   }
 
-  /// For a pair the ids of both tickets; for an offer of bots the ticket's id and the number of bots.
+  /// The ids of a pair's tickets; of an offer of bots the ticket's id and the number of bots.
   private func names(_ outputs: [Matchmaker.Output]) -> [String] {
     outputs.map {
       switch $0 {

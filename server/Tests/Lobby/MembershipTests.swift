@@ -4,7 +4,6 @@ import Testing
 
 @testable import Lobby
 
-/// `Membership` by itself, without a lobby.
 @Suite struct MembershipTests {
   private var membership = Membership("b", .init(), Moment(monotonic: 0, wall: 1_000_000))
 

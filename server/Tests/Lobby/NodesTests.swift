@@ -7,7 +7,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of several nodes on one store, and of one node whose store does not report the outcome of a unit.
 @Suite struct NodesTests {
   @Test func `clients are told once of a new node`() throws {
     let clock = TestClock()
@@ -181,7 +180,7 @@ import TicTacToe
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
-      // Resets the accounts to `before`, as after a failover to a standby that has not received the result of the first match.
+      // As after a failover to a standby that has not received the result of the first match.
       if round == 1 { world.store.overwrite(before) }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)
@@ -226,7 +225,7 @@ import TicTacToe
     #expect(try world.stored(m).away.o == false)
     world.move(back, m, 3, "a3")
     #expect(try world.stored(m).moves.count == 4)
-    // While the store is full, no move can be stored, and so the clocks stand. They run again once the store has space.
+    // While the store is full, no move can be stored, so the clocks stand.
     world.mood = .full
     world.wait(25_000)
     #expect(try world.stored(m).phase == .live)
@@ -304,7 +303,7 @@ import TicTacToe
     let (x, o, m) = world.pair()
     world.losesNotifications = true
     world[x.node].move(x.id, m, 0, "b2")
-    // O's node has not received the move, and learns of the move from the conflict of its own command.
+    // O's node has not received the move, and learns of it from the conflict of its own command.
     world[o.node].said = []
     world[o.node].type(o.id, #"{"t":"abort","id":"a","m":"\#(m)","mid":"a"}"#)
     let conflicts = world[o.node].units.filter { if case .conflict = $0.verdict { true } else { false } }

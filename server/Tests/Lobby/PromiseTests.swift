@@ -8,7 +8,6 @@ import TicTacToe
 
 /// Tests of what a single lobby guarantees: few wake-ups, lines in the right order, bounded sessions, and accounts that expire.
 @Suite struct PromiseTests {
-  /// The value of a field in a line, without quotes.
   private func field(_ name: String, _ line: String) -> String {
     guard let start = line.firstRange(of: "\"\(name)\":")?.upperBound else { return "" }
     return String(line[start...].prefix { $0 != "," && $0 != "}" }.filter { $0 != "\"" })
@@ -24,8 +23,7 @@ import TicTacToe
     world.wait(41_000)
     let looks = world.ticks
     world.wait(60_000)
-    // In a minute the lobby wakes 60 times for the queue, 60 times for the heartbeat, 30 times to compare memory and store, once to clean
-    // up.
+    // Each minute 60 wake-ups for the queue, 60 for the heartbeat, 30 to compare memory and store, and one to clean up.
     #expect(world.ticks - looks < 200)
     world.wait(600_000)
     #expect(try world.stored(m).phase == .over, "the clock has ended the match")

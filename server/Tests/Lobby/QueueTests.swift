@@ -7,7 +7,7 @@ import TicTacToe
 @testable import MatchStore
 
 extension SteppedLobby {
-  /// The tickets in the store, oldest first.
+  /// Oldest first.
   fileprivate func waiting() throws -> [TicketRecord] {
     guard case .tickets(let found) = try store.answer(.tickets) else { return [] }
     return found.map(\.ticket)
@@ -18,7 +18,6 @@ extension SteppedLobby {
   }
 }
 
-/// Tests of the queue, which the store keeps and one node works through.
 @Suite struct QueueTests {
   @Test func `a ticket never outlives its connection`() throws {
     var world = try SteppedLobby()

@@ -4,12 +4,11 @@ import Testing
 
 @testable import Lobby
 
-/// Tests of players who return after days, at the level of the lobby.
+/// Tests of players who return after days.
 @Suite struct ReturningTests {
   private let day: Int64 = 86_400_000
 
-  /// Advances the store's clock by days, and then waits for a little more than a minute: once a minute the lobby asks the store to delete
-  /// expired rows.
+  /// Waits more than a minute at the end, because the lobby asks the store once a minute to delete expired rows.
   private func pass(_ days: Int64, _ world: inout SteppedLobby) {
     world.wallAhead += days * day
     world.wait(61_000)
@@ -77,7 +76,7 @@ import Testing
     let move = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
     world.step(.notification("grown \(m) \(seq + 1)\n\(move)"))
     try #require(try world.state(m).seq == seq + 1)
-    // O answers the forged move. The store has no such move and so refuses O's, and the node reads the log again.
+    // The store has no forged move, so it refuses O's answer to the forged move, and the node reads the log again.
     world.said = []
     world.move(o, m, 1, "b2")
     #expect(try world.state(m) == world.stored(m))
@@ -116,7 +115,7 @@ import Testing
     nodes[x.node].move(x.id, m, 0, "b2")
     #expect(try nodes[o.node].state(m) == nodes[o.node].stored(m))
     #expect(nodes[o.node].heardAny(o.id, #"{"t":"state","m":"\#(m)","seq":\#(seq + 1)"#), "\(nodes[o.node].said)")
-    // A forged event in place of one that is stored: the node does not apply the forged event, and reads the log.
+    // The node does not apply a forged event in place of a stored one, and reads the log.
     nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
     nodes[o.node].move(o.id, m, 1, "a1")
     #expect(try nodes[x.node].state(m) == nodes[x.node].stored(m))

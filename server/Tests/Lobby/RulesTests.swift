@@ -14,7 +14,6 @@ extension SteppedLobby {
   }
 }
 
-/// Tests of games other than the classic one in the lobby.
 @Suite struct LobbyRulesTests {
   @Test func `only seeks for the same game are paired`() throws {
     var world = try SteppedLobby()

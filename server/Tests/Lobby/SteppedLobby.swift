@@ -9,7 +9,6 @@ import TicTacToe
 
 /// A lobby driven by hand: the test sends lines, reads lines and moves the clock. The store answers at once unless told to wait.
 struct SteppedLobby {
-  /// The behaviour of the simulated store when it is asked for a change.
   enum Store {
     case well
     /// The disk is full: every change fails.
@@ -27,20 +26,19 @@ struct SteppedLobby {
   var said: [(connection: Int, line: String)] = []
   var closed: [Int: ByeCode] = [:]
   var now: Int64 = 1_000_000
-  /// By how many milliseconds the wall clock is ahead of the monotonic clock.
+  /// How many milliseconds the wall clock is ahead of the monotonic clock.
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
-  /// The results of administrators' orders; `nil` if the store failed.
+  /// `nil` if the store failed.
   var orderCompleted: [UInt64: Bool?] = [:]
   /// The notifications to other nodes.
   var told: [(node: NodeID, text: String)] = []
-  /// The number of times the lobby was woken up.
+  /// How often the lobby was woken up.
   var ticks = 0
   var mood = Store.well
   /// Whether verdicts and answers are delayed.
   var isSlow = false
   /// Whether verdicts alone are delayed.
   var isSlowToJudge = false
-  /// The delayed verdicts and answers.
   var late: [LobbyInput] = []
   /// Whether the store answers no questions.
   var isSilent = false
@@ -48,19 +46,17 @@ struct SteppedLobby {
   var loses: ((StoreQuestion) -> Bool)?
   /// Called before the next unit is applied, to change the store as a faster node would.
   var before: ((MemoryStore, StoreUnit) -> Void)?
-  /// The units sent to the store, with their verdicts.
   var units: [(unit: StoreUnit, verdict: Verdict)] = []
   let store: MemoryStore
   let clock: TestClock
 
-  /// Makes a lobby with a store of its own.
   init(_ configuration: LobbyConfiguration = .init(), seed: UInt64 = 1) throws {
     let clock = TestClock()
     try self.init(
       configuration, store: MemoryStore { clock.wall }, clock: clock, node: "node\(seed)", seed: seed)
   }
 
-  /// Makes a lobby that uses the store of an earlier lobby, like the next process of the server.
+  /// Uses the store of an earlier lobby, like the next process of the server.
   init(after other: SteppedLobby, _ configuration: LobbyConfiguration = .init(), seed: UInt64) throws {
     try self.init(
       configuration, store: other.store, clock: other.clock, node: "node\(seed)", seed: seed, wall: other.clock.wall)
@@ -133,7 +129,7 @@ struct SteppedLobby {
     if isSlow || isSlowToJudge && isVerdict { late.append(input) } else { inputs.append(input) }
   }
 
-  /// Delivers the delayed answers; afterwards the store answers at once, unless `staysSlow`.
+  /// Afterwards the store answers at once, unless `staysSlow`.
   mutating func hearLate(staysSlow: Bool = false) {
     if !staysSlow { (isSlow, isSlowToJudge) = (false, false) }
     let inputs = late
@@ -141,14 +137,12 @@ struct SteppedLobby {
     for input in inputs { step(input) }
   }
 
-  /// Opens a connection; returns its number.
   mutating func connect(from address: String? = nil) -> Int {
     sessions.append(ServerSession(.init(), now: now))
     step(.connected(UInt64(sessions.count - 1), address: address))
     return sessions.count - 1
   }
 
-  /// Sends a line.
   mutating func type(_ connection: Int, _ text: String) {
     var delivered: [LobbyInput] = []
     var direct: [String] = []
@@ -168,7 +162,7 @@ struct SteppedLobby {
     for input in delivered { step(input) }
   }
 
-  /// Advances time; wakes the lobby at each time at which a timer is due, and at the end.
+  /// Wakes the lobby at each time at which a timer is due, and at the end.
   mutating func wait(_ milliseconds: Int64) {
     let end = now + milliseconds
     while let due = lobby.nextDue, due <= end { wake(at: due) }
@@ -176,7 +170,6 @@ struct SteppedLobby {
     step(.tick)
   }
 
-  /// Advances to a time and wakes the lobby.
   mutating func wake(at time: Int64) {
     now = max(now, time)
     ticks += 1
@@ -191,7 +184,6 @@ struct SteppedLobby {
 }
 
 extension SteppedLobby {
-  /// Connects and logs in as a program does.
   mutating func login(_ name: String, caps: String = "[]", resume: String? = nil, token: String? = nil) -> Int {
     let id = connect()
     let secret = resume.map { #","resume":"\#($0)""# } ?? token.map { #","token":"\#($0)""# } ?? #","guest":"\#(name)""#
@@ -199,14 +191,13 @@ extension SteppedLobby {
     return id
   }
 
-  /// Connects and registers a name.
   mutating func named(_ name: String, caps: String = "[]") -> Int {
     let id = login(name, caps: caps)
     type(id, #"{"t":"register","name":"\#(name)"}"#)
     return id
   }
 
-  /// Loses a connection and resumes its session after a wait in milliseconds; returns the new connection.
+  /// Returns the new connection.
   mutating func reconnect(_ id: Int, after milliseconds: Int64) throws -> Int {
     let resume = try #require(field("resume", of: id, in: "welcome"))
     drop(id)
@@ -216,7 +207,7 @@ extension SteppedLobby {
 
   mutating func drop(_ id: Int) { step(.disconnected(UInt64(id), clean: false)) }
 
-  /// Finds the last line to a connection (of the type `type`, if given) that has the field `name`; returns the field's value.
+  /// The value of the field `name` in the last line to a connection (of the type `type`, if given) that has it.
   func field(_ name: String, of connection: Int, in type: String? = nil) -> String? {
     for (id, line) in said.reversed() where id == connection {
       guard let fields = try? JSONObject(line: Array(line.utf8), with: "t") else { continue }
@@ -230,7 +221,6 @@ extension SteppedLobby {
     said.contains { $0.connection == connection && $0.line.contains(text) }
   }
 
-  /// Pairs two guests in a live match; returns X's connection, O's, and the match.
   mutating func pair(_ terms: String = #""clock":"60+2","rated":false"#) -> (x: Int, o: Int, m: String) {
     let a = login("Ann"), b = login("Bob")
     type(a, #"{"t":"seek",\#(terms),"key":"a"}"#)
@@ -248,7 +238,6 @@ extension SteppedLobby {
     return try #require(lobby.matches[id]?.state)
   }
 
-  /// The state of a match in the store.
   func stored(_ m: String) throws -> MatchState {
     let id = try #require(MatchID(rawValue: m))
     return try #require(try store.match(id)).folded()
@@ -271,7 +260,7 @@ struct SteppedNodes {
     wait(configuration.heartbeatInterval)
   }
 
-  /// The node `i`; setting it delivers the node's notifications to the other nodes.
+  /// Setting a node delivers its notifications to the other nodes.
   subscript(i: Int) -> SteppedLobby {
     get { nodes[i] }
     set {
@@ -280,7 +269,6 @@ struct SteppedNodes {
     }
   }
 
-  /// Delivers notifications until there are none left.
   private mutating func pass() {
     while let from = nodes.firstIndex(where: { !$0.told.isEmpty }) {
       let notifications = nodes[from].told
@@ -291,7 +279,6 @@ struct SteppedNodes {
     }
   }
 
-  /// Advances time on all nodes except a stopped one.
   mutating func wait(_ milliseconds: Int64, without stopped: Int? = nil) {
     let running = nodes.indices.filter { $0 != stopped }
     let end = (nodes.map(\.now).max() ?? 0) + milliseconds

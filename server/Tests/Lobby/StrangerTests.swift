@@ -37,7 +37,7 @@ import TicTacToe
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
     #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
-    // A rematch counts as well: players who are in as many matches as allowed cannot accept one.
+    // Players who are in as many matches as allowed cannot accept a rematch, either.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
     world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
     for id in players { world.type(id, terms("more")) }

@@ -8,22 +8,20 @@ import TicTacToe
 
 /// Whole tournaments on the matchmaker alone, in simulated time.
 @Suite struct TournamentPairingTests {
-  /// The figures of a simulated tournament.
   struct Report: CustomStringConvertible {
-    /// For each game of each player: milliseconds from the request for the game to the game's start.
+    /// Milliseconds from each player's request for a game to the game's start.
     var waits: [Int] = []
-    /// For each player of a game: for how many milliseconds before the game's start the queue had held a new partner without a break. Two
-    /// players are new to each other if neither is the other's last opponent. Leaves out players who had no new partner at the start.
+    /// For each player of a game, for how many milliseconds the queue had held a partner who was not the player's last opponent.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0
     var players = 0
     /// The ranks of the five best-ranked players of the highest strength.
     var ranksOfStrongest: [Int] = []
-    /// The longest time in milliseconds for which two unpaired players have waited in the queue at once.
+    /// The longest time in milliseconds for which two unpaired players have waited at once.
     var longestWithPartner = 0
 
-    /// A quantile of the waits, in milliseconds: for the share 0.99, the wait that 99 % of the waits do not exceed.
+    /// A quantile in milliseconds: for the share 0.99, the wait that 99 % of the waits do not exceed.
     static func wait(_ share: Double, of waits: [Int]) -> Int {
       waits.isEmpty ? 0 : waits.sorted()[min(waits.count - 1, Int(share * Double(waits.count)))]
     }
@@ -38,8 +36,7 @@ import TicTacToe
     }
   }
 
-  /// Runs a tournament of ten minutes with players of six strengths, games of 8–40 s, and two seconds between games. Each strength is 150
-  /// rating points above the next lower one. Two players' difference gives the odds of a win. One game in eight is a draw.
+  /// Ten minutes with players of six strengths, 150 rating points apart. Games take 8–40 s, and one game in eight is a draw.
   private func run(_ players: Int, seed: UInt64) -> Report {
     var random = SplitMix64(seed: seed)
     var record = TournamentRecord()
@@ -123,8 +120,7 @@ import TicTacToe
     guard players >= 30 else { return }
     #expect(Report.wait(0.99, of: report.waits) <= 3000)
     #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 1000)
-    // With 30 players two become free about every two seconds: often the two who have just played each other. So up to one game in six may
-    // repeat the last pairing; with 100 players and more, one in a hundred.
+    // With 30 players two become free about every two seconds, often those who have just played each other.
     #expect(report.repeats * (players < 100 ? 6 : 100) <= report.games)
     #expect((report.ranksOfStrongest.first ?? 99) <= 3, "one of the strongest is among the first three")
   }

@@ -7,12 +7,10 @@ import TicTacToe
 
 @testable import Lobby
 
-/// Tournaments at one node and at two.
 @Suite struct TournamentTests {
   private static let caps = #"["event","infinite"]"#
   private static let terms = #""name":"Class 4","secret":"organisers""#
 
-  /// Makes a tournament; returns the organiser's connection and the code.
   private func host(_ world: inout SteppedLobby, _ terms: String = terms) throws -> (id: Int, code: String) {
     let id = world.login("Teacher", caps: Self.caps)
     world.type(id, #"{"t":"host","id":"h",\#(terms)}"#)
@@ -34,7 +32,7 @@ import TicTacToe
     world.type(id, #"{"t":"seek","id":"s","tournament":"\#(code)","key":"\#(key)"}"#)
   }
 
-  /// Makes a tournament that runs and in which Ann and Bob are paired; returns its code and their connections.
+  /// A running tournament in which Ann and Bob are paired.
   private func paired(_ world: inout SteppedLobby) throws -> (code: String, players: [Int]) {
     let (teacher, code) = try host(&world)
     let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
@@ -44,7 +42,7 @@ import TicTacToe
     return (code, players)
   }
 
-  /// Plays the game that two connections are paired in: X wins. Returns the connection of X.
+  /// X wins. Returns the connection of X.
   @discardableResult private func play(_ world: inout SteppedLobby, _ a: Int, _ b: Int) throws -> Int {
     let m = try #require(world.field("m", of: a, in: "paired"))
     let (x, o) = world.field("side", of: a, in: "paired") == "x" ? (a, b) : (b, a)
@@ -151,7 +149,7 @@ import TicTacToe
     #expect(try host(2, from: "192.0.2.1", &world) != nil)
     #expect(try host(3, from: "192.0.2.1", &world) == nil)
     #expect(try host(4, from: "192.0.2.2", &world) != nil)
-    // A connection from the server's own machine has no address (`nil`), so the limit for each address does not apply to it.
+    // A connection from the server's own machine has no address, so the limit for each address does not apply.
     for n in 5...7 { #expect(try host(n, from: nil, &world) != nil) }
     let teacher = world.login("Teacher", caps: Self.caps)
     world.type(teacher, order("end", first, #","secret":"s1""#))

@@ -5,7 +5,6 @@ import TicTacToe
 
 @testable import Lobby
 
-/// Tests of the lobby's smaller types by themselves.
 @Suite struct ValueTests {
   private let m = MatchID(rawValue: "valuevalueva")!
 

@@ -28,15 +28,13 @@ final class TestCluster {
     }
   }
 
-  /// The database, opened separately.
   func store() throws -> PostgresStore { try PostgresStore(try PGAddress(url)) }
 
-  /// A client that connects to one node and learns of the others from the server.
+  /// The client learns of the other nodes from the server.
   func client(_ node: Int, _ guest: String) -> Watcher { Watcher(nodes[node].client(guest)) }
 
   func stop(_ i: Int) async throws { try await nodes.remove(at: i).stop() }
 
-  /// Stops all nodes and checks the logs.
   func finish() async throws {
     while !nodes.isEmpty { try await stop(0) }
     var checker = HistoryChecker()

@@ -48,7 +48,7 @@ enum ClusterFault: Hashable {
 
 /// A cluster under load that is struck by faults, and the record of its matches.
 final class ClusterFaultRun {
-  /// The seed of the run; set CLUSTER_SEED to repeat a run.
+  /// Set CLUSTER_SEED to repeat a run.
   static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
 
   let cluster: ClusterScript
@@ -57,7 +57,7 @@ final class ClusterFaultRun {
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
-  /// The live matches and their progress when the fault struck; for a fault that strikes several times, when it last struck.
+  /// The live matches and their progress when the fault last struck.
   private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
@@ -67,7 +67,7 @@ final class ClusterFaultRun {
     try #require(crowd.games >= 8, "nobody plays")
   }
 
-  /// Strikes `rounds` times. After each stroke waits until every live match has had a further move or its end; prints how long that took.
+  /// Waits after each stroke until every live match has had a further move or its end.
   func strike(_ fault: ClusterFault, rounds: Int) async throws {
     var times: [Int64] = []
     var matches = 0
@@ -79,7 +79,7 @@ final class ClusterFaultRun {
       began = MatchClient.now
       struck = crowd.live
       try await begin(fault, i)
-      // After 50 ms the messages sent before the fault have arrived. Only later messages show that a match continues.
+      // By then the messages sent before the fault have arrived; only later messages show that a match continues.
       try await Task.sleep(for: .milliseconds(50))
       // A client that is disconnected sees no live match, but the matches that it played before must continue, too.
       let before = crowd.live.merging(crowd.unfinished(of: struck), uniquingKeysWith: max)
@@ -89,8 +89,7 @@ final class ClusterFaultRun {
       }
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
       let last = took.max() ?? 0
-      // Print a time over the goal of 5 s, but do not fail: the time depends on the machine. The test fails only if a match does not
-      // continue.
+      // A time over the goal does not fail the test, because the time depends on the machine.
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
@@ -106,7 +105,6 @@ final class ClusterFaultRun {
     print("| \(fault.name) | \(rounds) | \(matches) | \(middle) ms | \(last) ms |")
   }
 
-  /// Describes the matches that do not continue: their state in the database and at the clients.
   private func lookInto(_ matches: [MatchID: Int]) throws -> [String] {
     let store = try PostgresStore(try PGAddress(cluster.url))
     defer { store.close() }
@@ -128,7 +126,7 @@ final class ClusterFaultRun {
       try cluster.order("kill db")
       try await crowd.play(milliseconds: 500)
       try cluster.order("start db")
-      // Measure from the time at which the database accepts connections again.
+      // The time at which the database accepts connections again.
       began = MatchClient.now
     case .cut(let refused): try cluster.order("\(refused ? "reject" : "cut") \(node)")
     case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))
@@ -140,7 +138,7 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      // End the sessions only eight times: meanwhile no match can start, and after more strokes no live match would be left.
+      // After more strokes no live match would be left, as no match can start meanwhile.
       for _ in 0..<8 {
         if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(
@@ -179,11 +177,10 @@ final class ClusterFaultRun {
     Issue.record("\(fault.name): a node does not come back: \(states)")
   }
 
-  /// Ends the games, and compares the clients' views with the database.
   func finish() async throws {
     try await crowd.playOn(8)
     crowd.leave()
-    // Each node has 13 database sessions (see `PostgresStore`). A node that was cut off has opened new ones; its old ones must have ended.
+    // 13 database sessions a node (see `PostgresStore`): the old sessions of a node that was cut off must have ended.
     let most = Int64(13 * cluster.nodes.count)
     var sessions: Int64 = .max
     for _ in 0..<60 where sessions > most {
@@ -195,8 +192,7 @@ final class ClusterFaultRun {
     for proxy in databases { try await proxy.stop() }
     let store = try PostgresStore(try PGAddress(cluster.url))
     try crowd.checker.check(store)
-    // Order the matches by when clients saw their ends. The stored times are unreliable: the database's clock was set, and a node that was
-    // suspended stores times from before its suspension.
+    // The stored times are unreliable: the database's clock was set, and a suspended node stores times from before its suspension.
     let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     try crowd.checker.checkRatings(store, ends: ends)
     #expect(crowd.checker.faults == [])
@@ -205,7 +201,7 @@ final class ClusterFaultRun {
 }
 
 extension ClusterFault {
-  /// Whether the fault lasts until the test ends it, while clients still reach all nodes. Further games must then be played meanwhile.
+  /// Whether the fault lasts until the test ends it. Further games must be played meanwhile.
   fileprivate var lasts: Bool {
     switch self {
     case .cut, .slowDatabase, .brokenDatabase: true

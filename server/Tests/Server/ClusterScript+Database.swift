@@ -8,10 +8,8 @@ import Testing
 @testable import MatchStore
 @testable import PostgresStore
 
-/// Additions for the server's tests.
 extension ClusterScript {
-  /// Starts the server under test. With `namespaces` the nodes see all players at one address other than 127.0.0.1, to which the limits for
-  /// each address apply. So the flags allow many logins from one address.
+  /// With `namespaces` the nodes see all players at one address other than 127.0.0.1, so the flags allow many logins from one address.
   convenience init(
     namespaces: Bool = false, environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
   ) throws {
@@ -25,19 +23,17 @@ extension ClusterScript {
     get throws { try nodes.map { try #require(ServerAddress.Node($0)) } }
   }
 
-  /// Runs one statement in the database.
   @discardableResult func sql(_ text: String) throws -> [[PGValue]] {
     let connection = try PGConnection(try PGAddress(url))
     return try connection.run([PGStatement(once: text)()], within: 5000).first?.rows ?? []
   }
 
-  /// The number of the nodes' database sessions.
   func countSessions() throws -> Int64 {
     let others = "application_name = 'alina-server' AND pid <> pg_backend_pid()"
     return try sql("SELECT count(*) FROM pg_stat_activity WHERE \(others)").first?.first?.int ?? 0
   }
 
-  /// Gives new database sessions a clock that the table `clock` sets ahead or back, because the computer's own clock must not change.
+  /// The table `clock` sets new sessions' clock ahead or back, because the computer's own clock must not change.
   func makeClock() throws {
     for text in PostgresTestBed.settableClock + ["ALTER DATABASE postgres SET search_path = public, pg_catalog"] {
       try sql(text)

@@ -68,7 +68,7 @@ import TicTacToe
       names.insert(try await watcher.online().you.name)
       _ = try await watcher.wait("the news") { if case .becameGuest(nil) = $0 { true } else { nil } }
     }
-    // Each new guest gets another name, because the server keeps the names of expired accounts reserved.
+    // The server keeps the names of expired accounts reserved.
     #expect(names.count == 3, "\(names)")
     try await server.stop()
   }
@@ -79,7 +79,7 @@ import TicTacToe
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     o.client.perform(.move(m, Cell(4)))
-    // The client checks only whose turn it is, not whether the cell is free. So the server refuses the move, and sends the state.
+    // The client checks only whose turn it is, not whether the cell is free.
     let cell = try await o.wait("the refusal") { if case .moveRejected(m, let cell, _, _) = $0 { cell } else { nil } }
     #expect(cell.text == "b2")
     #expect(o.client.match(m)?.position == x.client.match(m)?.position)

@@ -77,7 +77,7 @@ import TicTacToe
           "--concurrency", "6", "--name", "bot\(seed)",
         ])
     }
-    // The server aborts a game whose first moves come too late. The bots then play another, so a bot may print more than 30 lines.
+    // The server aborts a game whose first moves come too late, so a bot may print more than 30 lines.
     for result in try bots.map(finish) {
       #expect(result.code == 0 && result.lines.count { $0.hasSuffix(" normal") } >= 30, "\(result)")
     }
@@ -107,7 +107,7 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    // The engine `together` answers its first move only while a second instance of it computes, too. So the bot must run two games at once.
+    // The engine `together` answers its first move only while a second instance of it computes, too.
     let engine = repository.appending(path: "Tests/Arena/ArenaTests/Fixtures/misbehave.py").path
     let bot = try start(
       arena(),

@@ -39,7 +39,6 @@ final class ServerChild {
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
-  /// Runs the program to its end and returns its output.
   static func run(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (code: Int32, out: String, errors: String) {
@@ -49,8 +48,7 @@ final class ServerChild {
 
   private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
 
-  /// Starts the server on the test's port and data, with high rate limits, and with pages only if `pages` is set. With `bare` all these
-  /// flags are left out and no pages are served. `shell` is a shell command that runs the server as `"$0" "$@"`.
+  /// `bare` leaves out the flags for port, data and rates. `shell` is a shell command that runs the server as `"$0" "$@"`.
   func start(
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
     shell: String? = nil
@@ -86,7 +84,7 @@ final class ServerChild {
     return nil
   }
 
-  /// The process id of the server's last start; 0 before the first.
+  /// 0 before the first start.
   var pid: pid_t { process?.pid ?? 0 }
   var isRunning: Bool { process?.isRunning == true }
 
@@ -95,14 +93,13 @@ final class ServerChild {
 
   func signal(_ number: Int32) { process?.signal(number) }
 
-  /// The processor time used, in seconds.
   var processorSeconds: Double {
     let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     let fields = (text.split(separator: ")").last ?? "").split(separator: " ").compactMap { Double($0) }
     return fields.count > 12 ? (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
   }
 
-  /// Whether a text appears in the log within ten seconds: the server writes the log on a thread of its own, perhaps a moment later.
+  /// Waits up to ten seconds, because the server writes the log on a thread of its own.
   func logs(_ text: String) -> Bool {
     for _ in 0..<500 where !logText.contains(text) { usleep(20_000) }
     return logText.contains(text)
@@ -112,10 +109,9 @@ final class ServerChild {
 
   func kill9() { process?.kill() }
 
-  /// Waits for the server's end; returns its status, or the negative number of the signal that ended it.
+  /// Returns the server's status, or the negative number of the signal that ended it.
   @discardableResult func wait() -> Int32? { try? process?.wait() }
 
-  /// Ends the server with SIGTERM and returns its status.
   @discardableResult func stop() -> Int32? {
     signal(SIGTERM)
     return wait()
@@ -132,12 +128,12 @@ final class Crowd {
   private var seeking: Set<Int> = []
   private var named: Set<Int> = []
   private var known: [MatchID: Int] = [:]
-  /// The time at which each match's last move or end was seen, in milliseconds of the clock `MatchClient.now`.
+  /// When each match's last move or end was seen, in milliseconds of the clock `MatchClient.now`.
   private(set) var news: [MatchID: Int64] = [:]
 
   func join(_ count: Int, port: Int) { join(count, nodes: [.init(host: "127.0.0.1", port: port)]) }
 
-  /// Connects players to the nodes of a cluster in turn. In a cluster of several nodes half of the players register and play rated matches.
+  /// In a cluster of several nodes half of the players register and play rated matches.
   func join(_ count: Int, nodes: [ServerAddress.Node]) {
     for i in 0..<count {
       let others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
@@ -149,7 +145,6 @@ final class Crowd {
     }
   }
 
-  /// The live matches, each with its progress (see `progress`).
   var live: [MatchID: Int] {
     var result: [MatchID: Int] = [:]
     for view in clients.flatMap(\.matches.values) where view.you != nil && view.state.phase == .live {
@@ -158,15 +153,14 @@ final class Crowd {
     return result
   }
 
-  /// The progress of a match: the number of its moves, and 100 more once it is over. Absences and returns do not count.
+  /// The number of moves, and 100 more once the match is over. Absences and returns do not count.
   private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
-  /// The progress of the given matches, except the matches that are known to be over.
+  /// The matches that are known to be over are left out.
   func unfinished(of matches: [MatchID: Int]) -> [MatchID: Int] {
     Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
   }
 
-  /// Whether each match in `before` has progressed beyond the progress that `before` gives.
   func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
 
   private func saw(_ m: MatchID, _ state: MatchState) {
@@ -177,8 +171,7 @@ final class Crowd {
     news[m] = MatchClient.now
   }
 
-  /// Disconnects a random half of the players, who then connect to their next node. Otherwise most players would gather on one node in
-  /// time.
+  /// Half of the players connect to their next node: otherwise most players would gather on one node in time.
   func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
 
   func leave() {
@@ -186,7 +179,7 @@ final class Crowd {
     clients = []
   }
 
-  /// Plays until a condition holds, at most for `milliseconds`: long by default, because a busy computer is slow.
+  /// The timeout is long by default, because a busy computer is slow.
   func play(milliseconds: Int = 120_000, until done: () -> Bool = { false }) async throws {
     let end = MatchClient.now + Int64(milliseconds)
     while MatchClient.now < end, !done() {
@@ -271,7 +264,6 @@ final class Crowd {
     print("kill -9: \(kills) times, \(crowd.moves) moves seen, \(crowd.games) ends seen")
   }
 
-  /// Compiles the library to preload.
   private func shim(_ folder: TemporaryFolder) throws -> String {
     let source = repository.appending(path: "server/Tests/Faults/powercut.c").path
     let library = folder.path + "/powercut.so"
@@ -304,15 +296,14 @@ final class Crowd {
 
   @Test(.needs("prlimit")) func `a backup or an export to a full disk ends with one line, and leaves no file`() throws {
     let folder = TemporaryFolder()
-    // Makes the backup and the archive larger than the limit of 200,000 bytes below. The files that the command writes to open the database
-    // are smaller, so the limit stops only the backup or the archive.
+    // The backup and the archive exceed the limit of 200,000 bytes below. The files that the command writes to open the database do not.
     try SQLiteStore.make(folder.path + "/data/matches.sqlite") { store in
       try store.add((1...4000).map { someAccount($0, "p\($0)") })
     }
     let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
     for command in ["backup", "export"] {
       func run(_ limit: String) throws -> Child.Output {
-        // `trap` makes the program ignore the signal of a file that exceeds the limit. So `write` fails, as on a full disk.
+        // `trap` makes the program ignore the signal of a file that exceeds the limit: `write` fails, as on a full disk.
         try Child.run(
           ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", limit, binary, command]
             + ["--data", folder.path + "/data", folder.path + "/made"])
@@ -376,7 +367,7 @@ final class Crowd {
     )
   }
 
-  /// Runs a server whose -wal file fails once, at sync or write number `at`; returns the faults found.
+  /// The -wal file fails once, at sync or write number `at`. Returns the faults found.
   private func failDisk(_ fault: String, at: Int, seed: Int, _ library: String) async throws -> (
     faults: [String], moves: Int
   ) {
@@ -401,8 +392,8 @@ final class Crowd {
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
-  /// A game makes about 12 commits, and each commit about 20 writes to the -wal file. So these ranges reach from the first moves to the
-  /// second games. An earlier failure hits the creation of the tables, and the server then does not start.
+  /// From the first moves to the second games: a game makes about 12 commits, a commit about 20 writes. An earlier failure would hit the
+  /// creation of the tables, and the server would not start.
   @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
   func `the server survives a failing or full disk without lost or duplicate events`(
     fault: String, instants: Range<Int>

@@ -8,14 +8,13 @@ import TicTacToe
 /// A TCP proxy that simulates a bad network: it delays, splits, stalls and breaks connections.
 final class FlakyProxy: @unchecked Sendable {  // state is confined to one event loop
   struct Weather: Sendable {
-    /// The least delay, in milliseconds, of each piece of the bytes that the proxy passes on.
+    /// The least delay in milliseconds.
     var least = 0
-    /// The most milliseconds that a random delay adds to `least`.
+    /// The most milliseconds that are added at random to `least`.
     var delay = 40
-    /// One in this many pieces ends its connection, after a stall of up to a second; 0 for none.
+    /// One in this many pieces of data ends its connection, after a stall of up to a second; 0 for none.
     var lossOneIn = 150
 
-    /// No delays or losses.
     static let clear = Weather(delay: 0, lossOneIn: 0)
   }
 
@@ -33,7 +32,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     lead(to: port)
   }
 
-  /// Makes a proxy without a target: its connections wait until `lead` sets the target.
+  /// Connections wait until `lead` sets the target.
   init(seed: UInt64, _ weather: Weather) async throws {
     self.weather = weather
     target = group.makePromise()
@@ -63,10 +62,8 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
   /// Sets the target, once.
   func lead(to port: Int) { target.succeed(port) }
 
-  /// Changes the conditions from now on.
   func change(_ weather: Weather) { group.execute { self.weather = weather } }
 
-  /// Delays all traffic for a while, without loss.
   func stall(milliseconds: Int) {
     group.execute { self.stallsUntil = .now() + .milliseconds(Int64(milliseconds)) }
   }
@@ -75,8 +72,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     try await channel?.close()
   }
 
-  /// Draws how the next `count` bytes are passed on: the delay in milliseconds, the length of the first piece, and whether the connection
-  /// ends instead.
+  /// The delay in milliseconds, the length of the first piece of `count` bytes, and whether the connection ends instead.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
     let isLost = weather.lossOneIn > 0 && random.below(weather.lossOneIn) == 0
     if isLost { breaks.add(1, ordering: .relaxed) }

@@ -13,7 +13,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of HTTP as the public page and the administrators' page use it, and of its limits.
 @Suite struct HTTPServerEndToEndTests {
   private func server(
     most: Int = 100, mostPerAddress: Int = .max, requestTimeout: Int64 = 20_000
@@ -48,7 +47,7 @@ import TicTacToe
     #expect(peer.isAtEnd, "the connection is closed as the client asked")
     #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 19, 1].map { "content-length: \($0)" })
     #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
-    // The second body, `a/b|c`, has no line end, so the next reply begins in the same line.
+    // The second body, `a/b|c`, has no line end.
     #expect(
       lines.filter { $0.contains("HTTP/1.1") } == [
         "HTTP/1.1 200 OK", "a/b|cHTTP/1.1 200 OK", "HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK",
@@ -59,7 +58,7 @@ import TicTacToe
   @Test func `each address has its own limit of connections, whatever they request`() async throws {
     let server = try await server(mostPerAddress: 3)
     let mine = try (0..<3).map { _ in try RawPeer(server.port) }
-    // Waits for the reply on the third connection: the server has then accepted all three.
+    // After the reply on the third connection the server has accepted all three.
     mine[2].send(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     _ = try mine[2].wait("200 OK")
     let more = try RawPeer(server.port)
@@ -167,8 +166,7 @@ import TicTacToe
       if let promise { self.promise = promise }
     }
 
-    /// Writes a zero for each byte of the body that the reader has not taken. The zeros are not flushed, so the channel counts them as
-    /// pending.
+    /// Unflushed zeros, one for each byte that the reader has not taken: the channel counts them as pending.
     func flush(context: ChannelHandlerContext) {
       context.write(wrapOutboundOut(ByteBuffer(repeating: 0, count: left)), promise: nil)
     }

@@ -13,7 +13,6 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import ServerTransport
 
-/// Tests of the server's operation: signals, system limits, proxies in front, metrics, backups.
 @Suite(.serialized) struct OperationsEndToEndTests {
   @Test func `SIGTERM during a match: drain, bye, exit 0, and the match continues after a restart`() throws {
     let folder = TemporaryFolder()
@@ -49,7 +48,7 @@ import TicTacToe
     let server = ServerChild(folder)
     try server.start(shell: #"exec "$0" "$@" "# + log)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Makes the server write to its log: it logs each report.
+    // The server logs each report.
     x.type(#"{"t":"report","id":"r","m":"\#(m)"}"#)
     try x.wait(#""re":"r""#)
     x.move(m, 0, "b2")
@@ -86,13 +85,13 @@ import TicTacToe
     for _ in 0..<120 { others.append(try RawPeer(server.port)) }
     let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
     #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
-    // Some descriptors must be free: without one `accept` would fail, and the server would call it again without end.
+    // Without a free descriptor `accept` would fail, and the server would call it again without end.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
     #expect(open < 100, "\(open) of 100 descriptors are open")
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
     others = []
-    // The server notices the closed connections one at a time. So the test tries until there is room for a new connection.
+    // The server notices the closed connections one at a time.
     var greeting: String?
     for _ in 0..<100 where greeting == nil {
       let peer = try RawPeer(server.port)
@@ -178,7 +177,7 @@ import TicTacToe
       #expect(peer.isAtEnd, "a connection whose header is missing, invalid or late is closed")
     }
     try await server.stop()
-    // Without trusted proxies the server reads the proxy's header as a line of the protocol, whose type it does not know.
+    // Without trusted proxies the server reads the proxy's header as a line of the protocol.
     let plain = try await TestServer()
     let peer = try RawPeer(plain.port)
     peer.send(headers[0])
@@ -248,7 +247,7 @@ import TicTacToe
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
     #expect(asked.count > 6)
-    // Leaves out the metrics of certificates, because this server has none; the test of reloading certificates checks them.
+    // This server has no certificates.
     for name in asked where !name.hasPrefix("alina_certificate_") { #expect(metrics.contains("\n\(name)"), "\(name)") }
     if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
       let file = folder.path + "/rules.yaml"
@@ -384,7 +383,7 @@ import TicTacToe
     #expect(
       try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix(
         "imported 1 accounts, 1 matches, "))
-    // Leaves out what an import changes: it renews the accounts' tokens, and so changes the archive's hash, which is in the last line.
+    // An import renews the accounts' tokens, and so changes the archive's hash, which is in the last line.
     func content(_ archive: String) -> [String] {
       archive.replacing(/"token_expires":[0-9]+/, with: "").split(separator: "\n").dropLast().map(String.init)
     }

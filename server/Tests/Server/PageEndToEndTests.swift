@@ -10,7 +10,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of the port that serves the public page.
 @Suite(.serialized) struct PageEndToEndTests {
   @Test func `without the files of the page a browser is told how to build it`() async throws {
     let server = try await TestServer()
@@ -54,7 +53,7 @@ import TicTacToe
     #expect(try ask("v/1/alina.js").body == "code")
     #expect(try ask("v/1/alina.js", method: "HEAD").body == "")
     #expect(try ask("v/1/alina.wasm", "Accept-Encoding: br").head.contains("content-type: application/wasm"))
-    // Every file of the build is served, whatever its name. If one were missing, browsers could not install the page.
+    // Browsers install the page only if every file of the build is served.
     let values = try ask("v/1/ultimate.values")
     #expect(values.body == "numbers" && values.head.contains("content-type: application/octet-stream"))
     let tag = try #require(script.head.split(separator: "\r\n").first { $0.hasPrefix("etag: ") }).dropFirst(6)

@@ -11,11 +11,10 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Tests of the server with a PostgreSQL database, in which the server and the database are killed.
 @Suite(.serialized) struct PostgresEndToEndTests {
   private func faults(_ crowd: Crowd, _ url: String) throws -> [String] {
     var address = try PGAddress(url)
-    // A promoted standby has no standby of its own. The store accepts such a database only with this setting.
+    // A promoted standby has no standby of its own, so a failover could lose changes.
     address.allowsLossyFailover = true
     let store = try PostgresStore(address)
     defer { store.close() }

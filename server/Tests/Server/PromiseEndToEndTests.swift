@@ -40,7 +40,7 @@ import TicTacToe
     x2.move(m2, 0, "b2")
     try o2.wait(#""cell":"b2""#)
     #expect(try x.wait(#""t":"bye""#).contains("is broken; come back"))
-    // Waits until the match's end is stored: before that, the match is still among a returning player's matches.
+    // Before the match's end is stored, a returning player is still offered the match.
     while try store.match(id)?.record.ended == nil { await Task.yield() }
     let back = try RawPeer(server.port)
     #expect(try back.hello(#""resume":"\#(resume[0])""#).contains(#""matches":[]"#))
@@ -72,7 +72,7 @@ import TicTacToe
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: lobby)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Both players of the second match stay connected: a disconnect would be a change, which the stalled store could not store.
+    // `o2` stays connected, because a disconnect would be a change, which the stalled store could not store.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     defer { withExtendedLifetime(o2) {} }
     let reader = try RawPeer(server.port)
@@ -80,7 +80,7 @@ import TicTacToe
     store.isHeld.withLock { $0 = true }
     x.move(m, 0, "b2")
     store.waitUntilHeld()
-    // Waits until the move has waited for `maxWait`. From then on the lobby refuses all changes until the move is stored.
+    // After `maxWait` the lobby refuses all changes until the move is stored.
     while try await !server.host.inspect({ $0.isBusy(at: Moment.current.monotonic) }) { await Task.yield() }
     for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
       reader.type(#"{"id":"q\#(i)",\#(command)}"#)
@@ -93,7 +93,7 @@ import TicTacToe
     // No client sees an event before it is stored, not even the mover.
     x.type(#"{"t":"sync","id":"y","m":"\#(m)","seq":0}"#)
     x.type(#"{"t":"ping","ts":1}"#)
-    // Searches for the cell with its JSON key: `b2` alone is in the random match id once in a hundred runs.
+    // `b2` alone is in the random match id once in a hundred runs.
     while let line = x.line(within: 20), !line.contains(#""t":"pong""#) {
       #expect(!line.contains(#""cell":"b2""#) && !line.contains(#""re":"r0""#), "\(line)")
     }

@@ -4,16 +4,15 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-/// A TCP connection for a hostile, broken or simple client: it sends bytes and reads lines, and every wait is bounded. As a WebSocket
-/// it sends each line as a message, and a partial line as a message's first frames.
+/// A TCP connection for a hostile, broken or simple client; every wait is bounded. As a WebSocket it sends each line as a message.
 final class RawPeer {
   private let descriptor: Int32
   private var received: [UInt8] = []
   private(set) var isAtEnd = false
-  /// The frames of a WebSocket; `nil` for plain TCP.
+  /// `nil` for plain TCP.
   private(set) var frames: WebSocketFrames?
 
-  /// Connects to a port of this computer from the address `from`. A small `receiveBuffer` is soon full when the peer pauses.
+  /// A small `receiveBuffer` is soon full when the peer pauses. `from` is the peer's own address.
   init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
   {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -43,7 +42,7 @@ final class RawPeer {
     if web { try shakeHands(headers) }
   }
 
-  /// Upgrades the connection to a WebSocket with the handshake that RFC 6455 shows as an example.
+  /// The handshake is the example of RFC 6455.
   func shakeHands(_ headers: [String] = [], location: SourceLocation = #_sourceLocation) throws {
     send(Array((WebSocketFrames.request + headers + ["", ""]).joined(separator: "\r\n").utf8))
     let head = try wait("HTTP/1.1 101", location: location) + rest { $0 == "\r" }.joined(separator: "\n")
@@ -55,7 +54,7 @@ final class RawPeer {
 
   deinit { close(descriptor) }
 
-  /// Sends bytes, in pieces of a given size; `false` if the server has closed the connection.
+  /// Returns `false` if the server has closed the connection.
   @discardableResult func send(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
     sendRaw(frames?.frames(of: bytes) ?? bytes, pieces: pieces)
   }
@@ -72,12 +71,10 @@ final class RawPeer {
     return true
   }
 
-  /// Sends a line.
   @discardableResult func type(_ line: String, pieces: Int = .max) -> Bool {
     send(Array((line + "\n").utf8), pieces: pieces)
   }
 
-  /// Shuts the connection down, or resets it.
   func hangUp(reset: Bool = false) {
     if reset {
       var linger = linger(l_onoff: 1, l_linger: 0)
@@ -86,7 +83,7 @@ final class RawPeer {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  /// The next line, without its line end; `nil` after the end of the connection or the timeout in seconds.
+  /// The next line without its end; `nil` after the end of the connection or the timeout in seconds.
   func line(within seconds: Double = 10) -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
@@ -107,7 +104,7 @@ final class RawPeer {
     }
   }
 
-  /// Reads until a line contains a text, answering heartbeats; fails the test if no line does.
+  /// Reads until a line contains `text`, and answers heartbeats; fails the test if no line does.
   @discardableResult func wait(
     _ text: String, within seconds: Double = 10, location: SourceLocation = #_sourceLocation
   ) throws -> String {
@@ -129,13 +126,12 @@ final class RawPeer {
     return lines
   }
 
-  /// Sends `hello` as a program and returns `welcome`.
   @discardableResult func hello(_ more: String = "", location: SourceLocation = #_sourceLocation) throws -> String {
     type(#"{"t":"hello","v":[1],"client":"raw"\#(more.isEmpty ? "" : "," + more)}"#)
     return try wait(#""t":"welcome""#, location: location)
   }
 
-  /// Requests a page and reads until the server closes the connection.
+  /// Reads until the server closes the connection.
   func http(
     _ path: String, method: String = "GET", headers: [String] = []
   ) throws -> (status: Int, head: String, body: String) {
@@ -155,7 +151,6 @@ final class RawPeer {
     return value.string ?? value.int.map(String.init)
   }
 
-  /// Pairs two peers in a live match; X first.
   static func pair(
     _ port: Int, web: Bool = false, receiveBuffer: Int32? = nil, rules: Variant = .classic
   ) throws -> (x: RawPeer, o: RawPeer, m: String, resume: [String]) {
@@ -173,7 +168,6 @@ final class RawPeer {
     return field("side", paired) == "x" ? (one, other, m, resume) : (other, one, m, resume.reversed())
   }
 
-  /// Sends a move.
   func move(_ m: String, _ ply: Int, _ cell: String, mid: String? = nil) {
     type(#"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"\#(mid ?? "p\(ply)")"}"#)
   }
@@ -188,12 +182,10 @@ struct WebSocketFrames {
 
   private var isInside = false
   private var received: [UInt8] = []
-  /// The payloads of received pongs.
   private(set) var pongs: [[UInt8]] = []
-  /// The close code received.
   private(set) var closeCode: Int?
 
-  /// Makes a frame from its first byte and the payload. `length` is written in place of the payload's length, to make an invalid frame.
+  /// `length` replaces the payload's length, to make an invalid frame.
   static func frame(_ first: UInt8, _ payload: [UInt8], length: Int? = nil, isMasked: Bool = true) -> [UInt8] {
     let length = length ?? payload.count
     let bit: UInt8 = isMasked ? 0x80 : 0
@@ -208,7 +200,7 @@ struct WebSocketFrames {
     return frame + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
   }
 
-  /// Makes a text message of each line. An incomplete line becomes the first frame of a message, and later bytes its next frames.
+  /// An incomplete line becomes the first frame of a message, and later bytes its next frames.
   mutating func frames(of bytes: [UInt8]) -> [UInt8] {
     var out: [UInt8] = []
     var rest = bytes[...]

@@ -11,7 +11,6 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import ServerTransport
 
-/// Tests of whole matches of the games other than Classic, on a server in this process.
 @Suite(.serialized) struct RulesEndToEndTests {
   @Test(arguments: Variant.allCases.filter { !$0.isImplied })
   func `a whole match is played, each side loses its connection on the way, and a third watches`(

@@ -3,7 +3,6 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// Tests of the server as a service: systemd, its journal, and an administrator's commands.
 @Suite struct ServiceEndToEndTests {
   @Test func `status prints a server's state, and exits with 1 if there is none`() throws {
     let server = ServerChild(TemporaryFolder())
@@ -66,13 +65,12 @@ import Testing
     #expect(try [ready(page), ready(admin)] == ["ready\n", "ready\n"])
     try bed.order("kill")
     let lost = "the database cannot be reached"
-    // The administrators' port asks the database for each reply, so it reports the loss at once; the page's port after 3 s without a
-    // heartbeat.
+    // The administrators' port asks the database for each reply; the page's port reports the loss after 3 s without a heartbeat.
     repeat {
       #expect(try ready(admin) == lost + "\n")
       try await Task.sleep(for: .milliseconds(50))
     } while try ready(page) == "ready\n"
-    // The page's port reports the reason, too: a load balancer in front of the page need not know the administrators' port.
+    // A load balancer in front of the page need not know the administrators' port.
     #expect(try ready(page) == lost + "\n")
     #expect(try RawPeer(admin).http("metrics").body.contains("\nalina_ready 0\n"))
     let status = try ServerChild.run(["status", "--admin", "127.0.0.1:\(admin)"])
@@ -149,10 +147,10 @@ import Testing
       $0.hasPrefix("#") && $0.contains(" = ") && !$0.hasPrefix("# ")
     }
     #expect(settings.count > 10)
-    // The settings of TLS are left out, because this test has no certificates.
+    // This test has no certificates for the settings of TLS.
     let used = settings.map { String($0.dropFirst()) }.filter { !$0.hasPrefix("tls-") } + ["insecure = true"]
     let file = folder.path + "/conf"
-    // Fewer connections than in the packaged configuration, because the limit of open files may be lower here than for the service.
+    // The limit of open files may be lower here than for the packaged service.
     let text = used.joined(separator: "\n").replacing("max-connections = 10000", with: "max-connections = 400")
     try text.write(toFile: file, atomically: true, encoding: .utf8)
     let command = "ulimit -S -n 256 && exec \"$0\" check-config --config \"$1\""
@@ -160,7 +158,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  /// Whether a test can hide /proc by a mount. This must be tried, because root in an unprivileged container may not mount.
+  /// Root in an unprivileged container may not mount, so this must be tried.
   private static let canHideProc =
     (try? Child.run(["/usr/bin/unshare", "-m", "/bin/sh", "-c", "mount -t tmpfs none /proc"]))?.status == 0
 
@@ -180,7 +178,7 @@ import Testing
     let version = try run("--version")
     #expect(version.code == 0 && version.said.contains("."))
     let serving = try run("--memory --listen 127.0.0.1:0 --no-page --no-admin")
-    // Leaves out the lines in which a sanitizer reports the missing /proc.
+    // Without the lines in which a sanitizer reports the missing /proc.
     let said = serving.said.split(separator: "\n").drop { $0.hasPrefix("==") }.joined(separator: "\n")
     #expect(serving.code == 1 && said.hasPrefix("alina-server: /proc is not mounted"), "\(serving)")
   }

@@ -36,7 +36,6 @@ private final class SilentNode: Sendable {
   func stop() async throws { try await channel.close() }
 }
 
-/// Tests of a client that knows several nodes.
 @Suite(.serialized) struct SeveralNodesEndToEndTests {
   private func client(
     _ nodes: [ServerAddress.Node], _ security: MatchClient.Configuration.Security = .plain,

@@ -13,7 +13,7 @@ import Testing
 
 /// Tests of a server whose store fails: the server keeps connections, sends no false state, and recovers by itself.
 @Suite struct StoreTroubleEndToEndTests {
-  /// Repeats a command until the answer is not `busy`; fails the test after 200 tries.
+  /// Repeats a command until the answer is not `busy`.
   private func insist(_ peer: RawPeer, _ line: String, id: String) async throws -> String {
     for _ in 0..<200 {
       peer.type(line)
@@ -25,14 +25,14 @@ import Testing
     return ""
   }
 
-  /// A lobby with ten heartbeats a second, so that it soon notices a store that refuses requests, and with hardly any limit of logins.
+  /// Ten heartbeats a second, to notice soon a store that refuses requests, and hardly any limit of logins.
   private var quick: LobbyConfiguration {
     var configuration = LobbyConfiguration()
     (configuration.heartbeatInterval, configuration.loginsPerMinute, configuration.rate) = (100, 100_000, [1000, 1000])
     return configuration
   }
 
-  /// Repeats `request`, which the store refuses, until the server reports that it is not ready; returns the reason.
+  /// Repeats `request`, which the store refuses, until the server is not ready; returns the reason.
   private func untilNotReady(_ server: TestServer, _ request: (Int) throws -> Void) async throws -> String? {
     for i in 0..<500 where server.host.whyNotReady == nil {
       try request(i)
@@ -228,8 +228,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     let peer = try RawPeer(server.port)
     peer.type(#"{"t":"hello","v":[1]}"#)
-    // The login waits a second for the database's lock, and then fails. At most one other write of the server comes before it, and waits a
-    // second, too.
+    // At most one other write comes before the login. Each of them waits a second for the database's lock, and then fails.
     #expect(try peer.wait(#""t":"bye""#, within: 10).contains("restart"))
     #expect(try await !server.host.reachesStore())
     try other.execute("ROLLBACK")

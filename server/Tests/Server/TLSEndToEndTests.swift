@@ -9,7 +9,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of encrypted connections: trust on first use, refusal of another certificate, renewal without a restart.
 @Suite(.serialized) struct TLSEndToEndTests {
   private func client(_ port: Int, _ security: MatchClient.Configuration.Security, folder: String) -> Watcher {
     let client = MatchClient(

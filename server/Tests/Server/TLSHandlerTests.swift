@@ -34,7 +34,7 @@ private final class Caller {
   /// Whether the other end has sent a close notification.
   var isOver: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-  /// Continues the handshake if it is not complete; else encrypts `text`. Returns the bytes to send.
+  /// Continues the handshake, or encrypts `text` once it is complete. Returns the bytes to send.
   func sent(_ text: String = "") -> [UInt8] {
     if !isEstablished { SSL_do_handshake(ssl) }
     if isEstablished, !text.isEmpty { SSL_write(ssl, text, Int32(text.utf8.count)) }
@@ -75,7 +75,6 @@ private final class Below: ChannelOutboundHandler {
   func read(context: ChannelHandlerContext) { reads += 1 }
 }
 
-/// Tests of the TLS handler: bytes in pieces, incomplete and invalid records, and too many bytes. The client is the system's OpenSSL.
 @Suite struct TLSHandlerTests {
   private let folder = TemporaryFolder()
   private let tls: ServerTLS
@@ -89,7 +88,6 @@ private final class Below: ChannelOutboundHandler {
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 
-  /// The bytes the handler sends.
   private func sent() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while let next = try channel.readOutbound(as: ByteBuffer.self) { bytes += next.readableBytesView }
@@ -106,7 +104,7 @@ private final class Below: ChannelOutboundHandler {
     }
   }
 
-  /// Exchanges bytes until there are none left; returns the text the client received.
+  /// Exchanges bytes until there are none left; returns the text that the client received.
   @discardableResult private func talk(_ caller: Caller, _ text: String = "", pieces: Int = .max) throws -> String {
     var heard = ""
     var bytes = caller.sent(text)

@@ -37,7 +37,6 @@ final class TestServer: Sendable {
     page = try people.serve(at: .tcp(host: "127.0.0.1", port: 0), loop: group.next(), mostConnections: 100, tls: nil)
   }
 
-  /// The port for TCP, or for WebSockets.
   func port(web: Bool) -> Int { web ? page.port : port }
 
   func stop() async throws {

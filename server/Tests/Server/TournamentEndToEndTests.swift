@@ -37,7 +37,7 @@ import TicTacToe
     }
   }
 
-  /// The rows of the players who have finished a game, in the form of Tests/Tournament/table.py.
+  /// In the form of Tests/Tournament/table.py.
   private func rows(_ view: TournamentView) -> Set<String> {
     Set(
       view.table.filter { $0.games > 0 }.map { "\($0.name) \($0.points) \($0.streak) \($0.games) \($0.opposition)" })

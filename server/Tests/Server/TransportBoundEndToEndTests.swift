@@ -10,7 +10,6 @@ import Testing
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of addresses named by proxies, access to the administrators' port, certificates, and the page's folder.
 @Suite struct TransportBoundEndToEndTests {
   @Test(arguments: [false, true])
   func `a connection stops reading while the lobby is behind, and others do not`(web: Bool) async throws {
@@ -31,8 +30,7 @@ import Testing
     let sender = Thread { for _ in 0..<count { flood.sendRaw(bytes) } }
     sender.start()
     while server.host.unhandledLines <= LobbyHost.mostUnhandled { await Task.yield() }
-    // Each `pong` takes at least one turn of the event loop. In each turn the server would read more of the flood if it had not stopped
-    // reading.
+    // Each `pong` takes a turn of the event loop, in which the server would read more of the flood if it had not stopped.
     for i in 0..<500 {
       other.type(#"{"t":"ping","ts":\#(i)}"#)
       try other.wait(#""t":"pong""#)
@@ -88,7 +86,7 @@ import Testing
     ]
     let (full, other) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = descriptor == STDOUT_FILENO ? (full, other) : (other, full)
-    // Fills the pipe of standard output, or of standard error, before the server starts, so that the server cannot write to it.
+    // A full pipe keeps the server from writing to standard output, or to standard error.
     let end = full.fileHandleForWriting.fileDescriptor
     _ = fcntl(end, F_SETFL, O_NONBLOCK)
     while write(end, [0x2E], 1) > 0 {}

@@ -30,7 +30,7 @@ final class TroubledStore: MatchStore {
     while isHeld.withLock({ $0 }) { usleep(1000) }
   }
 
-  /// Whether the next change with an unknown outcome is stored: every second one is.
+  /// Every second change with an unknown outcome is stored.
   private var isDone: Bool {
     turns.withLock { turns in
       turns += 1
@@ -78,8 +78,7 @@ final class TroubledStore: MatchStore {
 }
 
 extension StoreQuestion {
-  /// Whether nodes ask the question by themselves, again and again, so that no client notices a failure. Tests do not wait for such
-  /// questions.
+  /// Whether nodes repeat the question by themselves: no client notices a failure, and tests do not wait for the question.
   fileprivate var isUpkeep: Bool {
     switch self {
     case .heartbeat, .adoptOrphans, .compare, .clean, .follow: true

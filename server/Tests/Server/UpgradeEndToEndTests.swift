@@ -10,13 +10,12 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Tests of a server on data with an earlier schema: two guests in a live match, and a finished match.
 @Suite(.serialized) struct UpgradeEndToEndTests {
   private let m = someID(17)
   private let tokens = ["the resume token of x", "the resume token of o"]
   private let now = Moment.current.wall
 
-  /// The events of the live match before the upgrade: the start and one move.
+  /// The start and one move of the live match.
   private func events() throws -> [[UInt8]] {
     let seats = Sides(
       x: PlayerInfo(name: "guest-x", rating: 1500, guest: true),
@@ -32,7 +31,7 @@ import TicTacToe
 
   private func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 
-  /// Both players resume their sessions, see their match and finish it. The match that had ended before the upgrade is in the history.
+  /// Both players resume their sessions and finish their match. The history has the match that ended before the upgrade.
   private func finishMatch(_ server: ServerChild) throws {
     let (x, o) = (try RawPeer(server.port), try RawPeer(server.port))
     for (peer, token) in zip([x, o], tokens) {
@@ -48,7 +47,6 @@ import TicTacToe
     try o.wait(#""result":"o","reason":"resign""#)
     x.type(#"{"t":"history","id":"h"}"#)
     #expect(try x.wait(#""re":"h""#).contains(someMatch().0.id.rawValue))
-    // New players can start a match.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "b2")
     try o2.wait(#""ply":0"#)
@@ -110,7 +108,7 @@ import TicTacToe
       for step in PostgresMigrations.steps.prefix(6).joined() { try run(step) }
       try run("INSERT INTO schema VALUES (6, 3)")
       try run("UPDATE log_language SET version = 3")
-      // Adds the row of the node (epoch 7) that followed the matches below and has shut down.
+      // The node (epoch 7) that followed the matches below and has shut down.
       try run(
         """
         INSERT INTO node (epoch, name, address, peer, lease_until, events, has_left)

@@ -27,7 +27,7 @@ import Testing
       let mover = ply % 2 == 0 ? x : o
       if mover === page {
         for byte in line.utf8 { page.send([byte]) }
-        // A control frame, here a ping, may come between the frames of a message.
+        // A control frame, here a ping, may come between a message's frames.
         page.sendRaw(WebSocketFrames.frame(0x89, [UInt8(ply)]))
         page.send([0x0A])
       } else {
@@ -129,7 +129,7 @@ import Testing
     try RawPeer(port, web: true, headers: ["X-Forwarded-For: 203.0.113.7"]).hello()
     for _ in 0..<2 { try RawPeer(port, web: true).hello() }
     #expect(server.logs("a proxy sends no X-Forwarded-For: all its clients count as one proxy=127.0.0.1"))
-    // The log is written in order. So a second report, if there were one, would come before the line that the server writes when it ends.
+    // The log is written in order: a second report would come before the line that the server writes when it ends.
     #expect(server.stop() == 0)
     #expect(server.logText.components(separatedBy: "a proxy sends no X-Forwarded-For").count == 2, "\(server.logText)")
   }

@@ -14,7 +14,6 @@ import TicTacToe
 /// The values of `web` (whether to use WebSockets) for tests that take seconds: `./test` runs them over TCP alone.
 private let slowTransports = runsAll ? [false, true] : [false]
 
-/// Tests of slow, silent, hostile and broken peers over real sockets (TCP and WebSocket), which must not affect other connections.
 @Suite(.serialized) struct WireEndToEndTests {
   @Test(arguments: [false, true]) func `a whole game arrives one byte at a time`(web: Bool) async throws {
     let server = try await TestServer()
@@ -95,12 +94,10 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try x.wait(#""code":"mid_reused""#)
     x.move(m, 0, "a1", mid: "other")
     try x.wait(#""code":"stale_ply""#)
-    // A second connection of the same session repeats all commands.
     let again = try RawPeer(server.port(web: web), web: web)
     try again.hello(#""resume":"\#(resume[0])""#)
     again.move(m, 0, "b2")
     #expect(try again.wait(#""t":"ok""#) == answer)
-    // Another player repeats the move with the same `mid`.
     let thief = try RawPeer(server.port(web: web), web: web)
     try thief.hello()
     thief.move(m, 0, "b2")
@@ -137,7 +134,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     }
     let mute = try RawPeer(server.port(web: web), web: web)
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web)
-    // O sends nothing from now on, as if its cable had been pulled. X answers heartbeats inside `wait`.
+    // O sends nothing, as if its cable had been pulled. X answers heartbeats inside `wait`.
     let gone = try x.wait(#""t":"gone","m":"\#(m)","side":"o""#)
     #expect(RawPeer.field("in_ms", gone) == "40000")
     try mute.wait(#""code":"timeout","msg":"no hello"#)
@@ -182,8 +179,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
-    // The answers to 240 `help`, of about 600 bytes each, fill the kernel's buffers and exceed 64 KiB, above which the server drops chat.
-    // They do not exceed 256 KiB, above which it disconnects a reader.
+    // 240 answers to `help` exceed 64 KiB, above which the server drops chat, but not 256 KiB, above which it disconnects a reader.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
     // Once X sees O's chat line, and the queue has the spectator's seek, the server has read all earlier lines of O and of the spectator.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)

@@ -20,14 +20,13 @@ extension Simulation {
     }
   }
 
-  /// Delivers a notification to a node if it is subscribed.
+  /// Delivers a notification to a subscribed node; `nil` as `text` subscribes the node.
   mutating func hear(_ i: Int, _ text: String?) {
     guard nodes[i].lobby != nil, nodes[i].isListening || text == nil else { return }
     if text == nil { nodes[i].isListening = true }
     reduce(i, .notification(text))
   }
 
-  /// Ends a node's subscription for a while.
   mutating func breakSubscription(_ i: Int) {
     guard nodes[i].lobby != nil, nodes[i].isListening else { return }
     count("deaf")

@@ -7,11 +7,10 @@ import TicTacToe
 
 /// The store of a simulated world, with the history of its logs.
 struct SimulatedStore {
-  /// A stored match.
   struct Log {
     var state: MatchState
     var record: MatchRecord
-    /// The times, on the world's monotonic clock, at which the log last grew, and at which the match's position last changed.
+    /// When the log last grew, and when the match's position last changed, on the world's monotonic clock.
     var grewAt: Int64
     var movedAt: Int64
   }
@@ -28,9 +27,8 @@ struct SimulatedStore {
   let changesEntrants: Bool
   private(set) var logs: [MatchID: Log] = [:]
   private(set) var live: Set<MatchID> = []
-  /// The ended matches, in the order of their ends.
+  /// In the order of their ends.
   private(set) var ends: [MatchID] = []
-  /// The faults found.
   private(set) var faults: [String] = []
   private var tickets: [String: MatchID] = [:]
 
@@ -49,7 +47,6 @@ struct SimulatedStore {
     do { try setClock(clockedAt) } catch { faults.append("the clock of the database cannot be set: \(error)") }
   }
 
-  /// Stores one unit.
   mutating func apply(_ wanted: StoreUnit, now: Int64) -> Verdict {
     var unit = checksLength ? wanted : asLongAsItIs(wanted)
     if !changesEntrants { unit.games.removeAll { $0.change != .begins } }
@@ -99,7 +96,7 @@ struct SimulatedStore {
     return unit
   }
 
-  /// Answers a question; `nil` if the store fails.
+  /// `nil` if the store fails.
   mutating func answer(_ question: StoreQuestion) -> StoreAnswer? {
     followClock()
     do { return try inner.answer(question).summarized } catch {
@@ -108,6 +105,5 @@ struct SimulatedStore {
     }
   }
 
-  /// The number of events of a log.
   func length(_ m: MatchID) -> Int { logs[m]?.state.seq ?? 0 }
 }

@@ -9,7 +9,7 @@ import ServerTestSupport
 struct RealStore: Sendable {
   let store: any MatchStore
   let clock: TestClock
-  /// Sets the clock of a database to a time in milliseconds since 1970.
+  /// To a time in milliseconds since 1970.
   var setClock: (@Sendable (Int64) throws -> Void)?
 }
 
@@ -56,7 +56,7 @@ extension Simulation {
     now / Self.day * Self.day + days * Self.day + Int64(random.below(60)) * Self.minute
   }
 
-  /// Starts the program of a player who has left. The program knows only its saved credentials.
+  /// The started program knows only its saved credentials.
   mutating func comeBack(_ i: Int) {
     guard clients[i].isAbsent else { return }
     count("came back")

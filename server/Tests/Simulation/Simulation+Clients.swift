@@ -29,14 +29,14 @@ extension Simulation {
     queue.set(.think(i), at: now + 30 + Int64(random.below(500)))
   }
 
-  /// The line that a client really sends: with `oldClients` one client in four says in `hello` that it speaks version 0.
+  /// With `oldClients` one client in four says in `hello` that it speaks version 0.
   func spoken(_ line: ClientLine, by i: Int?) -> ClientLine {
     guard options.oldClients, let i, i % 4 == 3, case .hello(var hello) = line.message else { return line }
     hello.versions = [0]
     return ClientLine(id: line.id, .hello(hello))
   }
 
-  /// Ends the client's side of the connection; the server may notice much later, or never.
+  /// The server may notice the lost connection much later, or never.
   mutating func lose(_ i: Int) {
     guard let id = clients[i].connection else { return }
     clients[i].connection = nil
@@ -94,7 +94,7 @@ extension Simulation {
 
   mutating func think(_ i: Int) {
     guard let id = clients[i].connection else { return }
-    // In the final phase, without faults, clients that have no move to make act rarely; otherwise they would take half of the run's time.
+    // Without faults, clients that have no move to make act rarely; otherwise they would take half of the run's time.
     let plays = clients[i].model.matches.values.contains { $0.canMove && $0.state.phase == .live }
     let within = isCalm ? plays ? 300 : 3000 : options.absences ? 5000 : 1500
     queue.set(.think(i), at: now + 50 + Int64(random.below(within)))
@@ -106,7 +106,7 @@ extension Simulation {
       return lose(i)
     }
     if options.cuts, !isCalm, random.below(120) == 0 {
-      // The client drops its connection unnoticed by the server, and reconnects while the server still holds that connection.
+      // The client reconnects while the server still holds the dropped connection.
       count("duplicate")
       clients[i].connection = nil
       clients[i].model.disconnected()
@@ -116,7 +116,6 @@ extension Simulation {
     let live = clients[i].model.matches.values.filter { $0.state.phase == .live && $0.you != nil }.sorted {
       $0.state.id < $1.state.id
     }
-    // Without a match a player leaves at one of thirty calls of `think` on average, in a match at one of three hundred.
     if options.absences, !isCalm, random.below(live.isEmpty ? 30 : 300) == 0 { return leave(i) }
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
     if !isCalm { return idle(i) }
@@ -126,7 +125,7 @@ extension Simulation {
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)
     let (terms, seek) = (MatchTerms(clock: TimeControl("10+0")), clients[i].model.currentSeek)
-    // At the end of a soak test all clients seek the same game (`terms`). A client withdraws any other seek, which would not be paired.
+    // At the end of a soak test all clients seek the same game (`terms`), so a client withdraws any other seek.
     if isOver ? seek != nil : seek?.terms != terms {
       carryOut(i, clients[i].model.ask(seek == nil ? .seek(.init(terms, key: nil)) : .unseek))
     }
@@ -247,7 +246,7 @@ extension Simulation {
     }
   }
 
-  /// A random variant, mostly Classic, so that seeks for the same variant are frequent.
+  /// Mostly Classic, so that seeks for the same variant are frequent.
   mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .misere, .ultimate][random.below(6)] }
 
   mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }

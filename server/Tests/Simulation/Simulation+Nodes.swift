@@ -30,7 +30,7 @@ extension Simulation {
     reduce(i, .tick)
   }
 
-  /// Ends a server's process and discards its memory; its clients lose their connections within 50 ms.
+  /// The node's clients lose their connections within 50 ms.
   private mutating func down(_ i: Int) {
     (nodes[i].waiting, nodes[i].isCommitting) = ([], false)
     nodes[i].lobby = nil
@@ -53,7 +53,7 @@ extension Simulation {
     down(i)
   }
 
-  /// Suspends a process for 0.5 to 9.5 s. After 3 s without a heartbeat the other nodes consider the node dead.
+  /// For 0.5 to 9.5 s. After 3 s without a heartbeat the other nodes consider the node dead.
   mutating func stopForLong(_ i: Int) {
     count("stop")
     nodes[i].stopsAtCommit = false
@@ -66,7 +66,6 @@ extension Simulation {
     queue.set(.resume(i), at: nodes[i].stoppedUntil)
   }
 
-  /// Causes a random fault.
   mutating func fault() {
     guard !isCalm else { return }
     let i = random.below(nodes.count)
@@ -86,8 +85,7 @@ extension Simulation {
     healSometime()
   }
 
-  /// Schedules the end of all faults: always with `absences`, as the next fault may then be hours away, otherwise in three of four cases.
-  /// In the fourth case the faults last until a later fault schedules their end.
+  /// Schedules the end of all faults: always with `absences`, as the next fault may be hours away, otherwise in three of four cases.
   private mutating func healSometime() {
     if options.absences || random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }
@@ -116,7 +114,6 @@ extension Simulation {
     }
   }
 
-  /// Sets all wall clocks ahead or back by seconds or hours.
   private mutating func setClock() {
     count("clock set")
     let most = random.below(2) == 0 ? 20_000 : 7_200_000
@@ -147,7 +144,6 @@ extension Simulation {
 
   // MARK: orders
 
-  /// An administrator bans a player.
   private mutating func ban(at i: Int) {
     let names = clients.indices.compactMap { c in clients[c].model.welcome.map { (c, $0.you.name) } }
     guard watch.bans.isEmpty, nodes[i].lobby != nil, !isStopped(i), !names.isEmpty else { return }

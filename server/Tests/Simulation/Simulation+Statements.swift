@@ -4,10 +4,8 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// Statements from nodes to the store and their fate on the way: lost, executed without an answer, or executed after the node has
-/// given up.
+/// Statements from nodes to the store: some are lost, executed without an answer, or executed after the node has given up.
 extension Simulation {
-  /// The fate of a statement that gets no answer.
   private enum Fate {
     /// The statement was not sent, and the node is told so.
     case failed
@@ -16,7 +14,7 @@ extension Simulation {
 
   func cannotReachStore(_ i: Int) -> Bool { isStoreDown || nodes[i].isCutFromStore }
 
-  /// Decides at random whether the answer to a statement is lost, and what happens to the statement then; `nil` if it is answered.
+  /// `nil` if the statement is answered.
   private mutating func fate(_ i: Int, oneIn seldom: Int) -> Fate? {
     guard cannotReachStore(i) || !isCalm && options.crashes && random.below(seldom) == 0 else { return nil }
     trouble(i)
@@ -30,7 +28,6 @@ extension Simulation {
 
   // MARK: units
 
-  /// Sends the waiting units, unless a batch is already under way.
   mutating func sendUnits(_ i: Int) {
     guard !nodes[i].isCommitting, !nodes[i].waiting.isEmpty else { return }
     nodes[i].isCommitting = true
@@ -50,13 +47,12 @@ extension Simulation {
         for (number, _) in batch { reduce(i, .verdict(number, .applied([:]))) }
       }
     }
-    // This is the worst moment to suspend a node: the store handles the batch meanwhile, and the node learns the verdicts only when it
-    // resumes.
+    // The worst moment to suspend a node: the store handles the batch, and the node learns the verdicts only when it resumes.
     if nodes[i].stopsAtCommit { stopForLong(i) }
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // If the process that sent the batch has ended, the batch is lost (`isLost`), or it is stored below and no process gets the verdicts.
+    // A batch of an ended process is lost (`isLost`), or is stored below although no process gets the verdicts.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {
@@ -115,7 +111,7 @@ extension Simulation {
     case nil:
       within = random.below(30) == 0 ? 400 : 5
       if !options.registersFirst, case .follow(let m, _) = question {
-        // Without `registersFirst` the store reads the match at once, and registers the node as a follower later.
+        // Without `registersFirst` the store reads the match before it registers the node as a follower.
         if case .match(let found)? = store.answer(.match(m)) { answer = .match(found) }
         queue.set(.lateQuestion(question), at: now + 1 + Int64(random.below(400)))
       } else {

@@ -5,7 +5,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A tournament in a simulated world.
 extension Simulation {
   /// The organiser makes and starts the tournament; the others enter, play, pause and leave.
   mutating func takePart(_ i: Int) {
@@ -31,7 +30,6 @@ extension Simulation {
     }
   }
 
-  /// The tournament in the store.
   private func found(_ code: String) throws -> Tournament? {
     guard case .tournament(.found(let found)) = try store.inner.answer(.tournament(code)) else { return nil }
     return found
@@ -73,7 +71,6 @@ extension Simulation {
     checker.faults += staleTables(found)
   }
 
-  /// The nodes and clients whose table differs from the store's.
   private func staleTables(_ found: Tournament) -> [String] {
     let (code, rows) = (found.record.code, found.ranked.map(\.row))
     let stale = nodes.filter { $0.lobby?.tournaments[code]?.known.map { $0.entrants != found.entrants } ?? false }

@@ -12,7 +12,7 @@ struct Watch {
     let number: UInt64
     let node: Int
     let life: Int
-    /// The time at which the ban was acknowledged.
+    /// When the ban was acknowledged.
     var since: Int64?
   }
 
@@ -23,30 +23,29 @@ struct Watch {
     static func < (a: Follower, b: Follower) -> Bool { (a.i, a.m) < (b.i, b.m) }
   }
 
-  /// The time since which all nodes have been well (`Node.wellSince`).
+  /// Since when all nodes have been well (`Node.wellSince`).
   var quietSince: Int64 = .max
   var bans: [Ban] = []
-  /// For each node that lacks events of a match it follows: the length of the match's stored log, and since when events are missing.
+  /// Nodes that lack events of a match that they follow, with the length of the match's stored log.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// For each player who was not shown all events of a live match: the length of the match's stored log, and since when.
+  /// Players who were not shown all events of a live match, with the length of the match's stored log.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
-  /// The live matches that no node has loaded, and since when.
+  /// Live matches that no node has loaded.
   var orphans: [MatchID: Int64] = [:]
-  /// The players of live matches who are wrongly recorded as present or away, and since when.
+  /// Players of live matches who are wrongly recorded as present or away.
   var misplaced: [String: Int64] = [:]
-  /// The nodes without a connection to a working store, and since when.
+  /// Nodes without a connection to a working store.
   var cutOff: [Int: Int64] = [:]
-  /// The tickets in the queue without a waiting player, and the waiting players without a ticket in the queue, and since when.
+  /// Tickets in the queue without a waiting player, and waiting players without a ticket in the queue.
   var astray: [String: Int64] = [:]
-  /// The tickets that wait both at their node and in the store, and since when.
+  /// Tickets that wait both at their node and in the store.
   var waiting: [String: Int64] = [:]
 }
 
 extension Simulation {
   /// Milliseconds within which a lost notification is repaired: a comparison every two seconds, its answer, and the reads it causes.
   private static let repaired: Int64 = 3500
-  /// Milliseconds within which a dead node's match has a follower again. The node counts as dead after three seconds, and the leader
-  /// adopts its matches with a later heartbeat.
+  /// Milliseconds within which the leader adopts the matches of a dead node. The node counts as dead after three seconds.
   private static let swept: Int64 = 7000
   /// Milliseconds within which a node without its store disconnects its players: it waits for three seconds, and checks once a second.
   private static let sentAway: Int64 = 5000
@@ -114,7 +113,6 @@ extension Simulation {
     watch.orphans = still
   }
 
-  /// Checks that players of live matches are recorded as present or away correctly.
   private mutating func lookAtPresence() {
     let lobbies = nodes.compactMap(\.lobby)
     var still: [String: Int64] = [:]
@@ -130,8 +128,7 @@ extension Simulation {
           "\(side.text) of match \(m) is \(isHere ? "here but recorded as away" : "not here nor recorded as away")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
-        // Allows 5 s more: in the first 5 s of a presence check a player with a session at any node counts as present
-        // (`recordAbsentPlayers`).
+        // For 5 s a presence check counts a player with a session at any node as present (`recordAbsentPlayers`).
         if quiet(since, watch.quietSince) > Self.swept + Self.repaired + 5000 {
           checker.faults.append("\(what) for \(now - since) ms")
         }
@@ -190,7 +187,6 @@ extension Simulation {
     }
   }
 
-  /// Checks that banned players are not connected.
   private mutating func lookAtBans() {
     for ban in watch.bans {
       guard let since = ban.since else { continue }
@@ -203,10 +199,9 @@ extension Simulation {
     }
   }
 
-  /// Checks that connected players are shown the stored events in time.
   private mutating func lookAtPlayers() {
     var still: [Watch.Follower: (seq: Int, since: Int64)] = [:]
-    // Leaves out the hostile client, which may have asked for parts of the log and so not have been shown every event.
+    // The hostile client may have asked for parts of the log, and so not have been shown every event.
     for c in clients.indices where c > 0 || !options.hasHostile {
       guard let id = clients[c].connection, alive.contains(id), let i = homes[id], clients[c].model.welcome != nil
       else {
@@ -234,8 +229,7 @@ extension Simulation {
     let limits = options.lobby
     for m in store.live.sorted() {
       guard let log = store.logs[m] else { continue }
-      // A match that was recovered after trouble has a longer limit: its clocks stood for up to `grace` ms until the side to move came
-      // back.
+      // In a match recovered after trouble the clocks stood for up to `grace` ms, until the side to move came back.
       let isTroubled = watch.quietSince > log.movedAt
       let grace = isTroubled ? Int64(limits.grace) : 0
       let bound: Int64
@@ -246,8 +240,7 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // Allows 3 s more for the round trip, for the store, and for the time until a node declares a side lost after its deadline
-      // (`flagDelay`).
+      // 3 s for the round trip, the store, and the time until a node declares a side lost after its deadline (`flagDelay`).
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

@@ -8,12 +8,12 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A whole world from a seed: real lobbies and client models; networks that delay, cut and half-close connections; one store whose
-/// answers are delayed or lost; nodes that crash, stop and lose the store; and simulated time.
+/// A whole world from a seed: real lobbies and client models in simulated time, with networks that cut connections, nodes that crash or
+/// stop, and one store whose answers are late or lost.
 struct Simulation {
   struct Options {
     var nodes = 1
-    /// Whether other nodes may use the store. If not, statements of an ended process are lost once the next process of the server runs.
+    /// Whether other nodes may use the store. If not, statements of an ended process are lost once the server's next process runs.
     var isShared = true
     var clients = 5
     /// Simulated milliseconds with faults; afterwards the world runs without faults until all matches end.
@@ -24,26 +24,25 @@ struct Simulation {
     var oldClients = true
     /// Whether the first client also sends hostile input.
     var hasHostile = false
-    /// Whether an administrator bans a player.
     var bans = false
     /// Whether all notifications are lost.
     var losesNotifications = false
     /// Whether no notification is lost.
     var notificationsArrive = false
     var lobby = LobbyConfiguration()
-    /// The store of a soak test (`SoakTests`), instead of one in memory.
+    /// For a soak test (`SoakTests`), instead of a store in memory.
     var real: RealStore?
     /// Whether players leave for minutes, hours or days, and then start their program again. Faults are rare in this mode.
     var absences = false
     /// Whether the first client makes a tournament, which the others enter.
     var hasTournament = false
-    /// The time in milliseconds at which all clients end their programs within a second, and start them again.
+    /// When all clients end their programs within a second and start them again, in milliseconds.
     var reload: Int64?
     /// The most virtual milliseconds that may pass in a real millisecond; `nil` for no limit.
     var pace: Double?
-    /// Called at the end of each virtual day to show progress, because a day can take minutes.
+    /// Shows progress at the end of each virtual day, which can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
-    // Each of the next five properties is a part of the design. A test switches one off, to show that the checks detect its absence.
+    // The next five properties are parts of the design. A test switches one off, to show that the checks detect its absence.
 
     /// Whether the store checks the length of a log.
     var checksLength = true
@@ -53,7 +52,7 @@ struct Simulation {
     var isToldOfUnknown = true
     /// Whether a node gets the verdict only after the unit is stored.
     var waitsForVerdict = true
-    /// Whether the unit that ends a game of a tournament changes its players' entries (points and so on) in the tournament.
+    /// Whether the end of a tournament game changes its players' entries (points and so on).
     var changesEntrants = true
   }
 
@@ -68,13 +67,11 @@ struct Simulation {
     case toClient(Int, ConnectionID, [UInt8])
     case hangUp(Int, ConnectionID)
     case serverHears(ConnectionID)
-    /// Calls `look`, which checks every condition of `Watch`.
     case look
     // An action with `life` is dropped if the node has restarted since.
     case tick(Int, number: Int, life: Int)
     /// Sends a node's decisions to the store.
     case flush(Int, life: Int)
-    /// Delivers a node's units to the store.
     case units(Int, [(UInt64, StoreUnit)], life: Int)
     case question(Int, UInt64, StoreQuestion, life: Int)
     /// Executes a statement whose node has given up waiting.
@@ -84,9 +81,8 @@ struct Simulation {
     case answer(Int, UInt64, StoreAnswer?, life: Int)
     case notification(Int, String?, life: Int)
     case restart(Int, life: Int)
-    /// Resumes a stopped process.
     case resume(Int)
-    /// Lets a node that shuts down leave as soon as all its units are stored, at the latest at `until`.
+    /// Lets a node that shuts down leave once all its units are stored, at the latest at `until`.
     case depart(Int, until: Int64, life: Int)
     case fault
     case heal
@@ -100,7 +96,6 @@ struct Simulation {
     var upAt: Int64 = 0
     var downAt: Int64 = 0
     var mids: [String: (MatchID, String)] = [:]
-    /// Whether the player has left and not yet come back.
     var isAbsent = false
     /// Whether the player has played a match to its end since the faults ceased.
     var hasPlayed = false
@@ -110,12 +105,12 @@ struct Simulation {
     var lobby: Lobby?
     /// The id of the node's running process.
     var name: NodeID = ""
-    /// The number of the node's starts; a message to an earlier start's process is dropped.
+    /// The number of the node's starts. A message to the process of an earlier start is dropped.
     var life = 0
-    /// By how much the node's monotonic and wall clocks are ahead of the world's clocks, in milliseconds.
+    /// How many milliseconds the node's clocks are ahead of the world's.
     var monotonicAhead: Int64 = 0
     var wallAhead: Int64 = 0
-    /// The number of the last tick (wake-up of the lobby) that was scheduled; `tickAt` is the time of this tick.
+    /// The last scheduled wake-up of the lobby; `tickAt` is its time.
     var tick = 0
     var tickAt: Int64?
     var waiting: [(UInt64, StoreUnit)] = []
@@ -126,9 +121,8 @@ struct Simulation {
     var backlog: [Action] = []
     var stopsAtCommit = false
     var isCutFromStore = false
-    /// The time at which the node's process started.
     var startedAt: Int64 = 0
-    /// The time since which the node has been well: running, ready for players and connected to the store.
+    /// Since when the node has been well: running, ready for players and connected to the store.
     var wellSince: Int64 = .max
     /// The start of the period in which the node was well before its last trouble.
     var wasWellSince: Int64 = .max
@@ -189,7 +183,6 @@ struct Simulation {
     queue.set(.look, at: now + 20)
   }
 
-  /// A node's own time.
   func moment(_ i: Int) -> Moment {
     Moment(monotonic: now + nodes[i].monotonicAhead, wall: wallOffset + now + nodes[i].wallAhead)
   }
@@ -198,7 +191,7 @@ struct Simulation {
 
   // MARK: running
 
-  /// Runs to the end and returns the faults found.
+  /// Returns the faults found.
   mutating func run() throws -> [String] {
     let (begun, end) = (now, now + options.duration)
     let start = Moment.currentMonotonic
@@ -214,9 +207,9 @@ struct Simulation {
     isCalm = true
     heal()
     for i in clients.indices where clients[i].isAbsent { comeBack(i) }
-    // Every match must end by itself within this time, 25 minutes. The longest is an untimed match that both players have left.
+    // Every match must end by itself within 25 minutes. The longest is an untimed match that both players have left.
     let deadline = now + 1_500_000
-    // Stops after 500,000 steps: a world that does not come to rest has a fault. Usually ten thousand steps are enough.
+    // A world that does not come to rest has a fault. Usually ten thousand steps are enough.
     var steps = 0
     while let due = queue.next, due < deadline, steps < 500_000, checker.faults.isEmpty {
       steps += 1
@@ -263,7 +256,6 @@ struct Simulation {
     store.clock.wall = wallOffset + now
     // When a stopped process resumes, it handles what it received meanwhile, in order.
     if let i = place(of: action) {
-      // The node may pause before any of its actions.
       if options.crashes, !isCalm, !isStopped(i), random.below(2000) == 0 {
         count("pause")
         stop(i, for: 20 + Int64(random.below(2500)))
@@ -329,7 +321,6 @@ struct Simulation {
     }
   }
 
-  /// The node of an action.
   private func place(of action: Action) -> Int? {
     switch action {
     case .toServer(let id, _), .serverHears(let id): homes[id]
@@ -350,8 +341,7 @@ struct Simulation {
     guard let effects = nodes[i].lobby?.reduce(input, now: moment) else { return }
     for effect in effects { carryOut(effect, at: i) }
     guard let lobby = nodes[i].lobby else { return }
-    // Check the lobby's invariants after every input, but with 100 clients or more only after every hundredth: with 512 a check takes
-    // milliseconds.
+    // With 100 clients or more only after every hundredth input: with 512 clients a check takes milliseconds.
     reductions += 1
     if clients.count < 100 || reductions % 100 == 0 {
       for wrong in lobby.checkInvariants() { checker.faults.append("\(nodes[i].name): \(wrong)") }
@@ -380,7 +370,6 @@ struct Simulation {
     }
   }
 
-  /// Sends a line to a client.
   private mutating func sendToClient(_ id: ConnectionID, _ line: [UInt8], _ kind: LineKind) {
     guard alive.contains(id), let i = owner[id] else { return }
     revealed(line, to: id)
@@ -398,7 +387,7 @@ struct Simulation {
     queue.set(.serverHears(id), at: now + 5)
   }
 
-  /// Checks that a line reveals only stored events.
+  /// A line may reveal only stored events.
   private mutating func revealed(_ line: [UInt8], to id: ConnectionID) {
     guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ServerLine(raw) }) else {
       checker.faults.append("the server sent an invalid line: \(String(decoding: line, as: UTF8.self))")

@@ -20,14 +20,14 @@ private struct Results: Sendable {
 }
 
 @Suite struct SimulationTests {
-  /// The seeds of this run. The variable NAME selects a single seed. Otherwise the seeds are 1 to n, where n is the variable NAME + "S", or
-  /// else `quick` or `all`, by the mode of `./test`.
+  /// The variable NAME selects a single seed, the variable NAME + "S" the number of seeds; without both `quick` or `all`, by the mode of
+  /// `./test`.
   private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
     let one = UInt64(amount(name, quick: 0, all: 0))
     return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))
   }
 
-  /// Runs a world for each seed, two at a time.
+  /// Runs two worlds at a time.
   private func simulate(
     _ seeds: ClosedRange<UInt64>, _ options: @escaping @Sendable (UInt64) -> Simulation.Options
   ) async throws -> Results {
@@ -173,7 +173,7 @@ private struct Results: Sendable {
 
   // MARK: tests of the checks
 
-  /// Whether a world of some seed, with options changed by `change`, has a fault whose description contains `text`.
+  /// Whether a world of some seed, with options changed by `change`, has a fault with `text` in its description.
   private func isNoticed(
     _ seeds: ClosedRange<UInt64>, by text: String = "", _ change: (inout Simulation.Options) -> Void
   ) throws -> Bool {
@@ -198,7 +198,7 @@ private struct Results: Sendable {
     #expect(try isNoticed(1...5, by: "was revealed when") { $0.waitsForVerdict = false })
   }
 
-  /// Switches off crashes, bans, lost notifications, and the comparisons that repair lost notifications. Clients still lose connections.
+  /// No crashes, no bans, no lost notifications and no comparisons that repair them. Clients still lose connections.
   private func isAtPeace(_ options: inout Simulation.Options) {
     (options.crashes, options.cuts, options.bans, options.notificationsArrive) = (false, true, false, true)
     options.lobby.compareEvery = 1 << 40

@@ -7,9 +7,8 @@ import Testing
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Days of play: at one node on SQLite, at two nodes on PostgreSQL, and at three nodes on a store in memory. `SOAK_DAYS` is the number of
-/// days, `SOAK_PACE` the most simulated milliseconds in a real one, `SOAK_SEED` the seed of the days, and `SOAK_STORE` the store (`sqlite`,
-/// `memory`, `postgres`).
+/// Days of play. `SOAK_DAYS` is the number of days, `SOAK_PACE` the most simulated milliseconds in a real one, `SOAK_SEED` the seed of the
+/// days, and `SOAK_STORE` the store (`sqlite`, `memory`, `postgres`).
 @Suite struct SoakTests {
   enum Kind: String, CaseIterable {
     case sqlite, memory, postgres

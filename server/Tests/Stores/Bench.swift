@@ -10,8 +10,7 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// The stores under test: the reference store (`MemoryStore`) for one node and shared by several, SQLite in memory and in a
-/// file, and PostgreSQL.
+/// The stores under test. The reference is `MemoryStore`.
 enum StoreKind: String, CaseIterable {
   case reference, sharedReference, sqliteInMemory, sqlite, postgres
 }
@@ -25,11 +24,11 @@ final class Bench {
   let clock: TestClock
   let folder = TemporaryFolder()
   let store: any MatchStore
-  /// The URL of the database; `nil` for stores without one.
+  /// `nil` for stores without a database.
   private let url: String?
   private var others: [any MatchStore] = []
 
-  /// Makes a store whose clock starts at `wall`, milliseconds since 1970.
+  /// The store's clock starts at `wall`, milliseconds since 1970.
   init(_ kind: StoreKind, at wall: Int64 = 1_800_000_000_000) throws {
     let clock = TestClock(wall: wall)
     (self.kind, self.clock) = (kind, clock)
@@ -49,10 +48,9 @@ final class Bench {
 
   deinit { for store in others + [store] { store.close() } }
 
-  /// Runs a statement in the database.
   @discardableResult func sql(_ text: String) throws -> [[PGValue]] { try PostgresTestBed.shared.sql(text, at: url) }
 
-  /// A second connection to the store's content, as another node has it.
+  /// The store's content as another node sees it.
   func view() throws -> any MatchStore {
     guard let url else { return store }
     let other = try PostgresStore(PGAddress(url))
@@ -67,7 +65,6 @@ final class Bench {
     _ = try heartbeat("a")
   }
 
-  /// The time on the store's clock.
   func now() throws -> Int64 { try heartbeat("a").now }
 
   static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
@@ -99,7 +96,6 @@ final class Bench {
     return m
   }
 
-  /// Changes a match's record.
   func change(_ m: MatchID, _ change: (inout MatchRecord) -> Void) throws {
     var match = try #require(try store.match(m))
     change(&match.record)
@@ -128,7 +124,7 @@ final class Bench {
   func heartbeat(_ node: NodeID, address: String? = nil) throws -> Heartbeat {
     let question = StoreQuestion.heartbeat(node, address: address ?? "\(node):1")
     guard case .heartbeat(let heartbeat) = try store.answer(question) else { throw Unanswered() }
-    // Moves the heartbeats of live nodes an hour ahead, so that none expires on a busy machine.
+    // Moves heartbeats an hour ahead, so that no live node's heartbeat expires on a busy machine.
     if let url {
       let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Heartbeat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000 WHERE beat_at > \(since)", at: url)
@@ -200,7 +196,7 @@ final class Bench {
         lives: lives), at: node)
   }
 
-  /// Logs in as `guest` does and registers NAME with the token `t-NAME`.
+  /// A guest as of `guest`, who registers NAME with the token `t-NAME`.
   func player(_ name: String, at node: NodeID = "a") throws -> AccountRecord {
     let guest = try guest(name, at: node).profile.account
     let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: Bench.lives.account)

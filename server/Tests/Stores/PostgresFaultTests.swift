@@ -9,7 +9,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// Tests of faults of the database. Most of them use a PostgreSQL server of their own.
 @Suite(.serialized) struct PostgresFaultTests {
   @Test func `of several nodes that store the same move exactly one succeeds, without deadlocks`() throws {
     let bed = PostgresTestBed()
@@ -29,7 +28,7 @@ import TicTacToe
             return move(m, after: length, "\(index)")
           }
           var scored = units
-          // Half of the batches also change the accounts, each batch in another random order of the accounts.
+          // Half of the batches also change the accounts, each in another random order.
           if Bool.random(), !scored.isEmpty {
             scored[0].scores = players.shuffled(using: &random).map {
               var score = AccountScore(account: $0.id)
@@ -63,7 +62,7 @@ import TicTacToe
     sum["conflict"] = nil
     #expect(sum.isEmpty, "\(sum)")
     for store in stores { store.close() }
-    // A process of PostgreSQL reports its counters when it ends: waits until the store's processes have ended.
+    // A process of PostgreSQL reports its counters when it ends.
     #expect(
       try eventually {
         try bed.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'alina-server'").count == 1
@@ -86,8 +85,7 @@ import TicTacToe
       let told = Mutex(seq)
       let writer = Work { [seq] () -> [Verdict] in
         for at in seq... {
-          // Stores two moves, in turn as one unit, for which the store makes two round trips to the database, and as two units, for which
-          // it makes one.
+          // For two moves in one unit the store makes two round trips to the database, for two units one.
           let (one, other) = (move(m, after: at), move(n, after: at))
           let verdicts =
             at % 2 == 0 ? store.apply([StoreUnit(logs: one.logs + other.logs)]) : store.apply([one, other])
@@ -195,7 +193,7 @@ import TicTacToe
       default_pool_size = \(sessions)
       ignore_startup_parameters = extra_float_digits
       """.write(toFile: folder.path + "/\(mode).ini", atomically: true, encoding: .utf8)
-      // pgbouncer refuses to run as root. So another user runs it, who must be able to read the configuration file.
+      // pgbouncer refuses to run as root. The other user must be able to read the configuration file.
       for path in [folder.path, folder.path + "/\(mode).ini"] { chmod(path, 0o755) }
       let user = getuid() == 0 ? ["-u", "postgres"] : []
       return try Child([try #require(program("pgbouncer"))] + user + [folder.path + "/\(mode).ini"])

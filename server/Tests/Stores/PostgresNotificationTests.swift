@@ -8,7 +8,6 @@ import Testing
 @testable import PostgresStore
 
 @Suite struct PostgresNotificationTests {
-  /// Records the notifications of a node.
   private final class Ear: Sendable {
     private let words = Mutex<[String?]>([])
     func hear(_ text: String?) { words.withLock { $0.append(text) } }
@@ -36,8 +35,7 @@ import Testing
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE query LIKE 'LISTEN %_bob%' OR pid IN (SELECT pid FROM pg_stat_activity WHERE query = 'SELECT 1')
       """
-    // The listening connection may have sent `SELECT 1` last, to test the database. So `listening` also ends the connections whose last
-    // query this was.
+    // The listening connection may have sent `SELECT 1` last, to test the database.
     #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
     #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
     a.publish([("bob", "again")])
@@ -45,7 +43,7 @@ import Testing
     #expect(Set(cat.heard) == [nil], "a store in another schema gets no notifications")
     b.close()
     let count = bob.heard.count
-    // One commit sends both notifications. So when Ann has hers, Bob's would have been sent, too.
+    // One commit sends both notifications: when Ann has hers, Bob's would have been sent, too.
     a.publish([("bob", "too late"), ("ann", "last")])
     #expect(eventually { ann.heard.last == "last" })
     #expect(bob.heard.count == count)

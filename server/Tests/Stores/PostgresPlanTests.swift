@@ -8,7 +8,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// Tests of PostgreSQL's query plans.
 @Suite struct PostgresPlanTests {
   /// Runs every question and change that players cause, with new players.
   private func useAll(_ bench: Bench, _ n: UInt64) throws {
@@ -55,7 +54,7 @@ import TicTacToe
       }
     }
     try alterTables()
-    // Makes PostgreSQL plan the statements while the tables are empty.
+    // PostgreSQL plans the statements while the tables are empty.
     try useAll(bench, 1)
     for filling in [
       """
@@ -73,7 +72,7 @@ import TicTacToe
       "used_key SELECT n, 'k' || n, n, 'p', n",
       "report (at, account, match_id, text) SELECT n, n, n, 't'",
     ] {
-      // Flushes the statistics now: so the rows that this statement reads are already in `before`.
+      // Flushes the statistics, so that the rows that this statement reads are already in `before`.
       try bench.sql(
         """
         WITH filled AS (INSERT INTO \(filling) FROM generate_series(100000, 104999) AS n)

@@ -13,7 +13,7 @@ import TicTacToe
 @Suite struct PostgresStoreTests {
   private func fresh() throws -> PGAddress { try PGAddress(try PostgresTestBed.shared.freshURL()) }
 
-  /// Begins a transaction on a separate connection and runs a statement, whose locks last as long as the transaction.
+  /// The statement's locks last as long as the transaction of the returned connection.
   private func holding(_ sql: String, at url: String) throws -> PGConnection {
     let connection = try PGConnection(try PGAddress(url))
     _ = try connection.run([PGStatement.begin(), PGStatement(once: sql)()], within: 5000)
@@ -64,7 +64,7 @@ import TicTacToe
     let put = PGStatement("INSERT INTO one VALUES ($1)")
     let wrong = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 40) { n in
-      // Every twentieth transaction fails: its second call inserts the same key again. So its first call must be rolled back.
+      // Every twentieth transaction inserts the same key twice, so its first call must be rolled back.
       let calls = [put(.int(Int64(n)))] + (n % 20 == 19 ? [put(.int(Int64(n)))] : [])
       do throws(StoreError) {
         _ = try pool.run(calls, within: 120_000)
@@ -290,7 +290,7 @@ import TicTacToe
     ] { try PostgresTestBed.shared.sql(text, at: url) }
     let holder = try holding("LOCK TABLE gate IN ACCESS EXCLUSIVE MODE", at: url)
     #expect(hasty.apply(move(m, after: 1, "slow")).isUnknown)
-    // The slow commit still waits for the lock of `gate`. The next unit for the match must wait for this commit.
+    // The next unit for the match must wait for the slow commit, which still waits for the lock of `gate`.
     #expect(try store.length(m) == 1)
     let again = Work { store.apply(move(m, after: 1, "again")) }
     let waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
@@ -306,7 +306,7 @@ import TicTacToe
     defer { store.close() }
     let m = someID(1)
     #expect(store.appliesAll([beginning(m), move(m, after: 1), move(m, after: 2)]))
-    // Deletes an event, and changes the length in the match's row, as another program might.
+    // As another program might.
     try PostgresTestBed.shared.sql("DELETE FROM match_event WHERE seq = 2", at: url)
     try PostgresTestBed.shared.sql("UPDATE match SET seq = 2", at: url)
     let stored = try #require(try store.match(m))
@@ -386,8 +386,8 @@ import TicTacToe
       try bed.sql("VACUUM ANALYZE \(table)", at: url)
     }
 
-    /// The number of rows that `body` reads, and of rows of `match` that it updates; `hot`: without a new index entry (HOT updates).
-    /// PostgreSQL's counters are complete once the sessions have ended.
+    /// Rows that `body` reads, and rows of `match` that it updates; `hot`: without a new index entry (HOT updates). PostgreSQL's counters
+    /// are complete once the sessions have ended.
     func rows(_ body: (PostgresStore) throws -> Void) throws -> (read: Int64, hot: Int64, updated: Int64) {
       func counters() throws -> [Int64] {
         try bed.sql(

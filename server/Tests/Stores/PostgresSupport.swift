@@ -5,7 +5,6 @@ import Testing
 
 @testable import MatchStore
 
-/// Makes an arbitrary event.
 func event(_ seq: Int, _ text: String = "") -> [UInt8] {
   Array(#"{"k":"confirm","at":\#(seq),"side":"x"}\#(text)"#.utf8)
 }
@@ -32,7 +31,7 @@ extension Verdict {
   var isApplied: Bool { if case .applied = self { true } else { false } }
 }
 
-/// Waits until a condition holds; returns whether it did in time.
+/// Whether the condition holds within `seconds`.
 func eventually(_ seconds: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: seconds)
   while Date() < end {
@@ -53,7 +52,7 @@ final class Work<T: Sendable>: Sendable {
     }.start()
   }
 
-  /// The result of the body, which must end within 20 s.
+  /// The body must end within 20 s.
   func value() throws -> T {
     _ = eventually(20) { result.withLock { $0 != nil } }
     return try #require(result.withLock { $0 })

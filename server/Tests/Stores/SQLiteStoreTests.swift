@@ -11,7 +11,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import SQLiteStore
 
-/// Tests of the SQLite file itself.
 @Suite struct SQLiteStoreTests {
   private func begin(
     _ record: MatchRecord, _ events: [[UInt8]] = Bench.events(1), in store: any MatchStore
@@ -226,7 +225,7 @@ import TicTacToe
     #expect(try store.match(m)?.bodies == Bench.events(2))
     #expect(append(m, 3, in: store) == .conflict(.log(m)))
     #expect(append(m, 2, in: store) == .applied([m: []]))
-    // A unit that fails (another program has already stored its event) does not affect the other units.
+    // A unit that fails, because another program has stored its event, does not affect the other units.
     try SQLiteConnection(path).execute("INSERT INTO event SELECT n, 4, x'00' FROM match")
     var two = beginning(someID(9))
     two.logs.append(.init(m, after: 3, [Bench.event(4)]))
@@ -403,7 +402,7 @@ extension StoreArchive {
     struct Stop: Error {}
     #expect(throws: Stop.self) { try StoreArchive.lines(of: path)({ _ in throw Stop() }) }
     #expect { try StoreArchive.lines(of: path + "?")({ _ in }) } throws: { "\($0)".contains("No such file") }
-    // Imports an archive of more than 100 records, which is stored in several pieces.
+    // More than 100 records are stored in several pieces.
     let store = MemoryStore()
     try store.add((1...250).map { someAccount($0 * 2 + 1, "player \($0)") })
     var archive: [Substring] = []
@@ -445,13 +444,13 @@ extension StoreArchive {
       #expect { try StoreArchive.load(lines, into: bench.store) } throws: { "\($0)".contains("line 2: ") }
     }
     let lines = text.split(separator: "\n")
-    // Two incomplete archives: one without its last line, one without a line in its middle.
+    // An archive without its last line, and one without a line in its middle.
     for part in [Array(lines.dropLast()), Array(lines[..<2] + lines[3...])] {
       #expect { try StoreArchive.load(part, into: bench.store) } throws: {
         "\($0)".contains("the archive is incomplete")
       }
     }
-    // An archive of version 1 has no last line that marks its end. Here an account, and then a match, occurs twice in such an archive.
+    // An archive of version 1 has no last line that marks its end. Here an account, and then a match, occurs twice.
     let old = [Substring(text.split(separator: "\n")[0].replacing("2", with: "1"))] + lines[1..<(lines.count - 1)]
     for i in [1, 3] {
       let other = try Bench(kind)
@@ -466,7 +465,7 @@ extension StoreArchive {
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
     #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
-    // New accounts get numbers above all numbers in the archive, also above that of the guest Eve, who occurs only in a match.
+    // New accounts get numbers above all in the archive, also above that of the guest Eve, who occurs only in a match.
     #expect(try bench.guest("x").profile.account.id > 10)
     #expect(try bench.adoptOrphans().map(\.match.record.id) == [live.id])
   }

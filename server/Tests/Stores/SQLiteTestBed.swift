@@ -13,7 +13,6 @@ enum SQLiteTestBed {
     try db.execute("INSERT INTO schema VALUES (1, 1)")
   }
 
-  /// Writes matches as version 1 did.
   static func putVersion1(_ matches: [(MatchRecord, [[UInt8]])], at path: String) throws {
     let db = try SQLiteConnection(path)
     for (record, events) in matches {
@@ -39,12 +38,12 @@ enum SQLiteTestBed {
 }
 
 extension SQLiteStore {
-  /// Makes the store close the file, as after a failed sync: throws an error after which the store cannot trust the file's state.
+  /// Makes the store close the file, as after a failed sync.
   func abandon() throws {
     let error = #expect(throws: StoreError.self) {
       try writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
     }
-    // The error must be this one: after any other error the store would keep the file open.
+    // After any other error the store would keep the file open.
     #expect(error?.description.contains("given up") == true)
   }
 }

@@ -7,7 +7,6 @@ import Testing
 
 @testable import MatchStore
 
-/// Tests of nodes, of the nodes that follow a match, and of comparing a node's memory with the store.
 extension StoreConformance {
   // MARK: heartbeats
 
@@ -253,7 +252,7 @@ extension StoreConformance {
     let bench = try Bench(kind)
     let missed = Mutex(0)
     bench.store.listen(as: "a") { text in if text == nil { missed.withLock { $0 += 1 } } }
-    // PostgreSQL's listener calls the handler with `nil` once when it connects, because notifications may have been lost before.
+    // PostgreSQL's listener calls the handler with `nil` once when it connects: notifications may have been lost before.
     if kind == .postgres { #expect(eventually { missed.withLock { $0 } == 1 }) }
     let before = missed.withLock { $0 }
     try bench.view().requestComparison()
@@ -271,7 +270,7 @@ extension StoreConformance {
       }
     }
     let long = String(repeating: "x", count: longestNotification)
-    // A notification that is sent before a node listens may be lost. So the test sends the first one until both nodes have it.
+    // A notification that is sent before a node listens may be lost.
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
       bench.store.publish([("a", "first"), ("b", "first")])
       usleep(50_000)

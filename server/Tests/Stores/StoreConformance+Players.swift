@@ -8,7 +8,6 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// Tests of logins and accounts.
 extension StoreConformance {
   // MARK: logging in
 
@@ -136,7 +135,7 @@ extension StoreConformance {
         Issue.record("\(change) was refused")
         return
       }
-      // The store sets when a token expires, so the expected time is taken from the store's answer.
+      // The store sets when a token expires.
       let expires = account.tokenExpires
       expected.tokenExpires = expires
       #expect(account == expected && gone == forgotten)
@@ -403,7 +402,7 @@ extension StoreConformance {
     try bench.clean(guests: 6)
     #expect(try bench.store.accounts().count == 7)
     try bench.clean(guests: 4)
-    // Guests 0 to 2 must be kept: two of them are in a match, and the third is connected.
+    // Of guests 0 to 2 two are in a match, and one is connected.
     #expect(try bench.store.accounts().map(\.id) == [named.id, early] + guests[..<3])
     #expect(try bench.resume("r-3", as: "f") == .unknown)
     try bench.clean(guests: 0)

@@ -6,7 +6,6 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// Tests of the queue.
 extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
   func `a ticket waits in the queue, and inherits the place of the ticket that it replaces`(kind: StoreKind) throws {
@@ -24,7 +23,7 @@ extension StoreConformance {
       try bench.tickets() == [
         WaitingTicket(bench.ticket("t2", bob.id, session: "s2", since: time - 50), bob), WaitingTicket(expected, ann),
       ])
-    // The same key from another session of the account is the same request: the new ticket gets the time of the ticket that it replaces.
+    // The same key from another session of the account is the same request: the new ticket inherits the time of the old one.
     let again = bench.ticket("t3", ann.id, session: "s3", key: "k1", since: since + 100)
     #expect(try bench.queue(again) == .waits(since: since))
     #expect(try bench.tickets().map(\.ticket.id) == ["t2", "t3"])
@@ -36,7 +35,7 @@ extension StoreConformance {
       try bench.queue(bench.ticket("t5", bob.id, session: "s2", since: time + 900)) == .waits(since: time - 50),
       "without a key the session's is the same wish")
     #expect(try bench.tickets().map(\.ticket.id) == ["t5", "t4"])
-    // A ticket without a key is not the same request as one of another session: that session's ticket stays.
+    // A ticket without a key does not replace the ticket of another session.
     _ = try bench.queue(bench.ticket("t6", bob.id, session: "s6", since: time + 1000))
     // The same key from another account is another request.
     _ = try bench.queue(bench.ticket("t7", bob.id, session: "s7", key: "k2", purpose: "q", since: time + 1001))
@@ -63,8 +62,7 @@ extension StoreConformance {
       (bench.ticket("t3", bob.id, session: "s2", key: "k3", since: 30), true),
       (bench.ticket("t4", 99_999, session: "s4"), false),
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 40), false),
-      // `t5` is sent again. `t6` has the key of `t5` and replaces it. `t7` has the session of `t6` and replaces it. `t8` replaces no
-      // ticket.
+      // `t5` is sent again. `t6` has the key of `t5`, and `t7` the session of `t6`. `t8` replaces no ticket.
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 50), false),
       (bench.ticket("t6", bob.id, session: "s3", key: "k5", since: 60), false),
       (bench.ticket("t7", bob.id, session: "s3", since: 70), false),

@@ -5,12 +5,9 @@ import Testing
 
 @testable import MatchStore
 
-/// Tests of returns after days and years.
 extension StoreConformance {
-  /// The durations of absence before a return.
   private static let absences = [Bench.hour, 25 * Bench.hour, 29 * Bench.day, 91 * Bench.day, 365 * Bench.day]
-  /// Times in milliseconds since 1970: shortly before signed 32-bit seconds end (January 2038), in 2101, after the year 2100 without a leap
-  /// day, and shortly before unsigned 32-bit seconds end (February 2106).
+  /// Before signed 32-bit seconds end (2038), after the year 2100 without a leap day, and before unsigned 32-bit seconds end (2106).
   private static let eras: [Int64] = [2_147_483_000_000, 4_133_980_800_000, 4_294_967_000_000]
 
   private func come(_ token: String, _ session: String, _ bench: Bench) throws -> LoginResult {

@@ -26,14 +26,12 @@ extension Bench {
     return found
   }
 
-  /// A running tournament with these players.
   func running(_ players: [AccountRecord], _ code: String = "K3X9QF") throws {
     _ = try result(.host(Bench.tournament(code), most: 9))
     for player in players { _ = try change(code, .enter(account: player.id)) }
     _ = try change(code, .begin(delay: 0))
   }
 
-  /// Plays a game of a tournament to its end.
   func play(_ n: UInt64, _ x: Int64, _ o: Int64, _ outcome: Outcome?, pauses: Player? = nil) throws {
     let (m, seats) = (someID(n), Sides(x: x, o: o))
     var unit = beginning(m, x, o)
@@ -48,7 +46,6 @@ extension Bench {
   }
 }
 
-/// Tests of tournaments.
 extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
   func `a tournament is made once for each secret, and only if fewer than the limit are open`(kind: StoreKind) throws {

@@ -89,13 +89,13 @@ import TicTacToe
   func `of two nodes that append at the same place, one succeeds`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let m = bench.begin(1)
-    // A SQLite file has one node, and that node uses one thread.
+    // A SQLite file has one node, which uses one thread.
     let views = bench.store.isShared ? [bench.store, try bench.view()] : [bench.store]
     let counts = Mutex([0, 0])
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // One of the nodes is the first to append at this place of the log. It may be the same node at every place.
+        // Any node may be the first to append at this place of the log.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -104,7 +104,7 @@ import TicTacToe
           } else if verdict != .conflict(.log(m)) {
             Issue.record("\(verdict)")
           } else if let length = try? views[i].match(m)?.length, length <= after {
-            // The store reported a conflict although no event is stored at this place yet: try again.
+            // The store reported a conflict although no event is stored at this place yet.
             continue
           }
           break
@@ -358,7 +358,7 @@ import TicTacToe
     #expect(first.allSatisfy { $0.bodies == Bench.events(1) })
     let rest = try bench.matches(.history(1, before: first.last?.record.ended ?? 0, limit: 20))
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
-    // All matches that ended in the same millisecond are on one page of the history: the next page begins before this millisecond.
+    // Matches that ended in the same millisecond are on one page, because the next page begins before this millisecond.
     for n in 31...34 { _ = bench.begin(UInt64(n), n % 2 == 0 ? 7 : 9, n % 2 == 0 ? 9 : 7, ended: n == 34 ? 60 : 50) }
     let page = try bench.matches(.history(7, before: .max, limit: 2))
     #expect(page.map(\.record.ended) == [60, 50, 50, 50])

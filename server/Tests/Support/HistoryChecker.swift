@@ -17,19 +17,18 @@ package struct HistoryChecker: Sendable {
   }
 
   package var acknowledged: Set<Acknowledged> = []
-  /// The hash that clients saw at each place of each log. Two different hashes for the same place are a fault.
+  /// The hash that clients saw at each place of each log.
   package var seen: [MatchID: [Int: String]] = [:]
   package var faults: [String] = []
 
   package init() {}
 
-  /// Records that a client was shown an event with this hash.
   package mutating func saw(_ m: MatchID, seq: Int, hash: String) {
     if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was shown in two versions") }
     seen[m, default: [:]][seq] = hash
   }
 
-  /// Folds every log of the store. Compares each log with the match's record, with what clients were shown, and with the accounts.
+  /// Compares each log with the match's record, with what clients were shown, and with the accounts.
   package mutating func check(_ store: any MatchStore) throws {
     var tally: [Int64: [Variant: (won: Int, drawn: Int, lost: Int)]] = [:]
     let answered = Dictionary(grouping: acknowledged, by: \.m)
@@ -97,10 +96,8 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// Checks that each rated match of an account begins with the rating that the previous one of the same game left: an account plays one
-  /// rated match at a time.
-  ///
-  /// - Parameter ends: The matches in the order of their ends, if the store's clock is not reliable.
+  /// An account plays one rated match at a time: each begins with the rating that the previous one of the same game left. `ends` has the
+  /// matches in the order of their ends, if the store's clock is not reliable.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {
     var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
     let places = Dictionary((ends ?? []).enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

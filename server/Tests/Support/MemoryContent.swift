@@ -7,7 +7,7 @@ import TicTacToe
 struct MemoryContent {
   struct Node {
     var record: NodeRecord
-    /// The node's position in the order of joining.
+    /// In the order of joining.
     var number: Int
     var heartbeat: Int64
   }
@@ -70,7 +70,7 @@ struct MemoryContent {
   var tickets: [String: (record: TicketRecord, led: MatchID?)] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
 
-  /// The reports, sorted by id.
+  /// Sorted by id.
   var reports: [ReportRecord] = []
 
   var tournaments: [String: Tournament] = [:]
@@ -86,7 +86,7 @@ struct MemoryContent {
 
   // MARK: matches
 
-  /// Adds a match to the indexes if `isNow`, else removes it. A change of a match removes its old state and adds its new state.
+  /// Adds a match to the indexes if `isNow`, else removes it.
   private mutating func file(_ match: Match, _ isNow: Bool) {
     let record = match.stored.record
     func set<Key, Value>(_ index: inout MemoryIndex<Key, Value>, _ value: Value, _ key: Key?) {
@@ -177,7 +177,6 @@ struct MemoryContent {
 
   // MARK: accounts and sessions
 
-  /// Adds or replaces an account.
   mutating func put(_ account: AccountRecord) {
     unfile(account.id)
     accounts[account.id] = account
@@ -275,8 +274,7 @@ struct MemoryContent {
     let number = nodes[node]?.number ?? joined
     if number == joined { joined += 1 }
     nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, heartbeat: clock())
-    // If the clock is set back, old heartbeats lie in the future, and a dead node would seem alive until the clock reaches them. So a
-    // heartbeat later than now is set to now.
+    // If the clock was set back, a dead node would seem alive until the clock reaches its last heartbeat.
     for (id, other) in nodes where other.heartbeat > clock() + 1000 { nodes[id]?.heartbeat = clock() }
     let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
     return Heartbeat(now: clock(), nodes: living.map(\.record))

@@ -28,7 +28,6 @@ extension MemoryContent {
 }
 
 extension PlayerList {
-  /// Whether an account is on the list.
   fileprivate func has(_ account: AccountRecord) -> Bool {
     switch self {
     case .named: !account.guest

@@ -2,22 +2,19 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store without durability, written without SQL: the reference for the other stores in `StoreConformance`, and the store of
-/// tests and simulated worlds.
-///
-/// May be called from any thread.
+/// A store without durability, written without SQL: the reference for the other stores in `StoreConformance`, and the store of simulated
+/// worlds. May be called from any thread.
 package final class MemoryStore: MatchStore {
   package let isShared: Bool
   private let content: Mutex<MemoryContent>
   private let listeners = Mutex<[NodeID: @Sendable (String?) -> Void]>([:])
 
-  /// `shared` allows several nodes in one process; `clock` returns milliseconds since 1970.
+  /// `shared` allows several nodes; `clock` returns milliseconds since 1970.
   package init(shared: Bool = false, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }) {
     isShared = shared
     content = Mutex(MemoryContent(isShared: shared, clock: clock))
   }
 
-  /// Applies the units; O(units).
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     content.withLock { content in units.map { content.apply($0) } }
   }
@@ -72,9 +69,9 @@ package final class MemoryStore: MatchStore {
 
   package func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }
 
-  /// Deletes old matches; O(matches).
+  /// O(matches).
   package func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
 
-  /// Has no effect: there is no file or connection, and another server in the process may continue with the content.
+  /// Has no effect: another server in the process may continue with the content.
   package func close() {}
 }

@@ -4,19 +4,18 @@ import PostgresStore
 import Synchronization
 import TestSupport
 
-/// A PostgreSQL server for tests, run by `scripts/postgres`. The first test that needs it starts it. It ends with this process, because the
-/// script ends when its standard input closes.
+/// A PostgreSQL server for tests. It ends with this process, because `scripts/postgres` ends when its standard input closes.
 package final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under `lock`
-  /// The server shared by all suites; each test uses a schema of its own.
+  /// For all suites; each test uses a schema of its own.
   package static let shared = PostgresTestBed()
 
-  /// The server's URL; empty if the server did not start.
+  /// Empty if the server did not start.
   package private(set) var url = ""
   private let script: Child?
   private let lock = NSLock()
   private let schemas = Mutex(0)
 
-  /// Starts a server; with `tls` it has a certificate, and clients that use its URL verify the certificate.
+  /// With `tls` the server has a certificate, which clients that use its URL verify.
   package init(tls: Bool = false) {
     _ = TestPassword.postgres
     script = try? Child(
@@ -30,10 +29,10 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     _ = try? script?.wait()
   }
 
-  /// The server's port on 127.0.0.1; empty if the server did not start.
+  /// Empty if the server did not start.
   package var port: String { url.split(separator: ":").last?.split(separator: "/").first.map(String.init) ?? "" }
 
-  /// Gives the script the order `kill`, `start`, `stop` or `cont`, and returns when the script has carried it out.
+  /// `kill`, `start`, `stop` or `cont`. Returns when the script has carried out the order.
   package func order(_ order: String) throws {
     lock.lock()
     defer { lock.unlock() }
@@ -41,7 +40,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
   }
 
-  /// Starts a standby; returns a URL that leads to the writable one of the two servers.
+  /// Returns a URL that leads to the writable one of the two servers.
   package func makeStandby() throws -> String {
     lock.lock()
     defer { lock.unlock() }
@@ -66,8 +65,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return url + "?options=-csearch_path%3D\(name)%2Cpg_catalog"
   }
 
-  /// Sets by how much a store's clock is ahead of PostgreSQL's. The first call must come before the store is opened, because prepared
-  /// statements keep the `clock_timestamp` that they found.
+  /// The first call must come before the store is opened, because prepared statements keep the `clock_timestamp` that they found.
   package func setClock(ahead milliseconds: Int64, at url: String) throws {
     try sql(
       """
@@ -76,7 +74,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
       """, at: url)
   }
 
-  /// Gives a clock of its own to a schema that has no store yet. The returned function sets this clock, to milliseconds since 1970.
+  /// The schema must have no store yet. The returned function sets its clock, to milliseconds since 1970.
   package func makeClock(at url: String) throws -> @Sendable (Int64) throws -> Void {
     for text in PostgresTestBed.settableClock { try sql(text, at: url) }
     let connection = try PGConnection(try PGAddress(url), setup: [PGStatement(once: "SET synchronous_commit = off")()])
@@ -85,7 +83,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return { _ = try connection.run([set(.int($0))], within: 20_000) }
   }
 
-  /// Statements that define a `clock_timestamp` which hides PostgreSQL's own, and adds the interval in the table `clock` to its time.
+  /// Define a `clock_timestamp` that hides PostgreSQL's own and adds the interval in the table `clock`.
   package static let settableClock = [
     "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
     """
@@ -94,7 +92,6 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     """,
   ]
 
-  /// Runs one statement on a separate connection.
   @discardableResult package func sql(_ text: String, at url: String? = nil) throws -> [[PGValue]] {
     let connection = try PGConnection(try PGAddress(url ?? self.url))
     return try connection.run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []

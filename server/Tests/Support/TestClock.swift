@@ -1,6 +1,5 @@
 import Synchronization
 
-/// A clock set by tests.
 package final class TestClock: Sendable {
   private let time: Mutex<Int64>
 
