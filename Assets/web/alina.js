@@ -44,7 +44,6 @@ function guarded(exports) {
   return Object.fromEntries(Object.entries(exports).map(([name, it]) => [name, typeof it === 'function' ? guard(it) : it]));
 }
 
-/** Shows the message, and stops sound and connection. */
 function trapped(error) {
   hasTrapped = true;
   reportError(error);
@@ -98,10 +97,7 @@ function turn(draws) {
 }
 
 let [isDescribing, describesAt] = [false, 0];
-/**
- * Updates the HTML elements behind the picture, after the frame. After an update of n ms the next one waits 9 n ms, at most 250 ms, so that
- * a slow device spends a tenth of its time on updates.
- */
+/** After an update of n ms the next one waits 9 n ms, at most 250 ms, so that a slow device is not busy with updates. */
 function describe() {
   if (isDescribing) return;
   isDescribing = true;
@@ -166,10 +162,9 @@ async function keepAwake() {
   }
 }
 
-/** The local time in the format of file names. */
 const stamp = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
 
-/** The functions that return the texts which the program requests, or null if there is no such text, in the order of `Asked`. */
+/** The functions behind the texts that the program requests, in the order of `Asked`; null if there is no such text. */
 const asked = [
   path => assets.get(path) ?? files.read(path),
   folder => files.list(folder).join('\n'),
@@ -183,13 +178,13 @@ const asked = [
   () => String(-new Date().getTimezoneOffset()),
 ];
 
-/** Makes a handler of requests, which have the form NUMBER, tab, TEXT. Passes TEXT to `call`, and answers request NUMBER with the text to which `call` resolves. */
+/** A request has the form NUMBER, tab, TEXT. `call(TEXT)` resolves to the answer to request NUMBER. */
 const answering = call => words => {
   const [number] = words.split('\t', 1);
   call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));
 };
 
-/** Enters or leaves full screen, and tells the program the result, as a browser may refuse. */
+/** The program is told the result, as a browser may refuse. */
 async function fillScreen(on) {
   if (Boolean(on) === Boolean(document.fullscreenElement)) return;
   await (on ? document.documentElement.requestFullscreen?.() : document.exitFullscreen())?.catch(() => {});
@@ -250,7 +245,7 @@ function listening(title, isMuted) {
 
 let filming = null;
 
-/** Makes a film of a piece's events. The program draws its pictures, and receives lines about the progress. */
+/** The program draws the film's pictures, and receives lines about the progress. */
 async function film(events, file, width, height, ...order) {
   filming = new AbortController();
   const { signal } = filming, tell = say(8);
@@ -279,7 +274,6 @@ function card(file, text) {
   });
 }
 
-/** Makes the browser's Back go back within the program. */
 const steps = new Steps(count => { alina.back(count); wake(); });
 
 /** The service worker, which Chrome on Android needs for notifications. */
@@ -294,7 +288,6 @@ async function notify() {
   else new Notification(...words).onclick = () => window.focus();
 }
 
-/** Removes notifications when the page becomes visible. */
 async function closeNotices() {
   for (const notice of await (await worker())?.getNotifications({ tag: 'alina' }) ?? []) notice.close();
 }
@@ -406,7 +399,7 @@ function listen() {
     const isKnown = press(event);
     if (isKnown && !isTyped && event.key !== 'F12' && event.key !== 'F5') event.preventDefault();
   });
-  /** Passes a key to the program; returns whether the program uses it. */
+  /** Returns whether the program uses the key. */
   function press({ key, ctrlKey, shiftKey = false, altKey = false, repeat = false }) {
     const isKnown = withText(key, () => alina.key(Number(shiftKey) + 2 * Number(ctrlKey) + 4 * Number(altKey), Number(repeat)));
     wake();
@@ -462,7 +455,6 @@ function resize() {
   turn(1);
 }
 
-/** Passes a link in the page's address to the program. */
 function follow(kind, word) {
   const kinds = { f: 2, g: 2, r: 3, w: 4, l: 9, t: 10, m: 11 };
   say(kinds[kind])(kinds[kind] === 2 ? `${kind}/${word}` : word);
@@ -472,7 +464,6 @@ function follow(kind, word) {
 
 /** The program's size in bytes; scripts/web-files replaces the number. */
 const PROGRAM_BYTES = 3e6;
-/** Downloads the program and shows the progress on the page. */
 async function counted(request) {
   const answer = await request;
   const message = document.getElementById('message');

@@ -20,7 +20,7 @@ export class Controls {
   #groups = new Map();
   #shown = new Map();
   #told;
-  /** Whether the program is moving the focus itself; `told.focus` is not called then. */
+  /** Whether the program is moving the focus itself: `told.focus` is not called. */
   #isQuiet = false;
 
   /** `told` has the callbacks `activate(id)` and `focus(id)`. */
@@ -42,8 +42,7 @@ export class Controls {
   }
 
   /**
-   * Makes screen readers speak the lines of 50 ms as one text, even if it equals the last one. Omits the focused element's label, which
-   * screen readers announce themselves.
+   * Screen readers speak the lines of 50 ms as one text. The focused element's label is omitted, as they announce this label themselves.
    */
   say(line) {
     if (this.#lines.push(line) > 1) return;
@@ -53,7 +52,6 @@ export class Controls {
     }, 50);
   }
 
-  /** Focuses a control without telling the program. */
   focus(id) {
     this.#isQuiet = true;
     this.#shown.get(id)?.focus({ preventScroll: true });

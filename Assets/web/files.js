@@ -16,12 +16,11 @@ const storage = (() => {
   }
 })();
 
-/** The text of a file; null if there is none. */
 export const read = path => storage.getItem(prefix + path);
 
-/** The name of an entry that reserves space, and its largest size in characters: several times the size of credentials and settings. */
+/** The entry that reserves space for credentials and settings: `MOST` characters, several times their size. */
 const RESERVE = 'alina-reserve', MOST = 4096;
-/** Whether a file may use the reserve: credentials and settings may, games use the remaining space. */
+/** Only credentials and settings may use the reserved space. */
 const isSmall = path => path === 'data/credentials' || path.startsWith('config/');
 
 function put(key, text) {
@@ -33,7 +32,6 @@ function put(key, text) {
   }
 }
 
-/** Reserves space for small files, as much as available. */
 function reserve() {
   for (let size = MOST; size >= 256 && !put(RESERVE, ' '.repeat(size)); size /= 2);
 }
@@ -52,14 +50,13 @@ reserve();
 
 export const remove = path => storage.removeItem(prefix + path);
 
-/** The names in a folder, sorted; entries of other programs are left out. */
+/** The names in a folder, sorted, without the entries of other programs. */
 export function list(folder) {
   const start = prefix + (folder && !folder.endsWith('/') ? folder + '/' : folder);
   const keys = Array.from({ length: storage.length }, (_, i) => storage.key(i)).filter(key => key?.startsWith(start));
   return [...new Set(keys.map(key => key.slice(start.length).split('/')[0]))].sort();
 }
 
-/** Downloads a file for the user. */
 export const download = (name, bytes) => save(new File([bytes], name, { type: 'application/octet-stream' }));
 
 function save(file) {
@@ -81,7 +78,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     return 'copied';
   } catch {
-    // The clipboard API needs a secure origin. Without one, copies the selected text of a temporary field.
+    // The clipboard API needs a secure origin.
     const field = document.createElement('textarea');
     field.value = text;
     field.style.cssText = 'position:fixed;opacity:0';
@@ -103,14 +100,14 @@ export async function give(url) {
   return navigator.share({ title: 'Alina', url }).then(() => 'shared', error => error.name === 'AbortError' ? 'shared' : copy(url));
 }
 
-/** Whether alina-server offers the page: other hosts do not answer the paths of letters (games by link). */
+/** Hosts other than alina-server do not answer the paths of letters (games by link). */
 const isServed = () => performance.getEntriesByType('navigation')[0]?.serverTiming?.some(entry => entry.name === 'alina') ?? false;
 
-/** The link of a path. Free play (f/…), a game (g/…), music (m/…) and, without alina-server, a letter (l/…) stand behind `#/`, so that any host can serve them. */
+/** Free play (f/…), a game (g/…), music (m/…) and, without alina-server, a letter (l/…) stand behind `#/`: any host can serve them. */
 export const address = path => new URL((/^[fgm]\//.test(path) || path.startsWith('l/') && !isServed() ? '#/' : '') + path, new URL('./', document.baseURI)).href;
 
 /** The link in the page's address as [kind, word], or null. */
 export const asked = () => location.hash.match(/^#\/([rwfgltm])\/(.*)$/)?.slice(1) ?? null;
 
-/** Calls `told` when the user enters another link while the page is open, but not for steps in the history. */
+/** Calls `told` when the user enters another link, but not for steps in the history. */
 export const whenAsked = told => addEventListener('hashchange', () => { if (asked() && !history.state) told(...asked()); });

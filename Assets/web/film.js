@@ -6,7 +6,6 @@ const KINDS = ['video/mp4;codecs="avc1.42E01F,mp4a.40.2"', 'video/webm;codecs="v
 /** Milliseconds within which sound starts if there is an output. */
 const PATIENCE = 2000;
 
-/** The first of `KINDS` that this browser writes; undefined if it writes none of them. */
 export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported(kind));
 
 /** Adds the duration in seconds to a WebM file: browsers omit the duration, and players cannot seek without it. */
@@ -44,8 +43,7 @@ function withDuration(bytes, seconds) {
 }
 
 /**
- * Records what `draw(seconds)` draws on the canvas, with the sound of the file `wav`; `told` gets the percentage done. Rejects when
- * `signal` is aborted.
+ * Films what `draw(seconds)` draws, with the sound of the file `wav`; `told` gets the percentage done. Rejects when `signal` is aborted.
  */
 export async function record(name, canvas, wav, { draw, told, signal }) {
   const context = new AudioContext();

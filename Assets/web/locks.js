@@ -15,7 +15,6 @@ const PATIENCE = 5000;
 const ANSWERS = 200;
 
 const { locks } = navigator;
-/** This tab's locks, with their release functions. */
 const mine = new Map();
 let others = new Set();
 let tab = 1 + Math.floor(Math.random() * TABS);
@@ -31,7 +30,6 @@ channel?.addEventListener('message', ({ data }) => {
   }
 });
 
-/** Reads the locks of other tabs. */
 export async function refresh() {
   if (channel) {
     named = new Set();
@@ -55,10 +53,9 @@ export function release(name) {
   mine.delete(name);
 }
 
-/** The files locked by this tab. */
 export const taken = () => [...mine.keys()];
 
-/** Locks a file for this tab, or keeps its lock; returns false if another tab has it. `isNew` means that the file does not exist yet. */
+/** Returns false if another tab has locked the file. `isNew` means that the file does not exist yet. */
 export function take(path, isNew) {
   const number = Number(path.match(/-(\d+)$/)?.[1] ?? tab);
   if (!mine.has(path) && (others.has(path) || (isNew && number % TABS !== tab % TABS))) return false;

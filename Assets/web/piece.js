@@ -1,4 +1,3 @@
-// Renders a whole piece to a sound file in a worker.
 import { open } from './sound-module.js';
 
 onmessage = ({ data: { bytes, pack, events, rules, a4, end, isEven } }) => {

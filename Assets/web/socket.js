@@ -7,7 +7,6 @@ export class Socket {
 
   constructor(told) { this.#told = told; }
 
-  /** The address of the page's server. */
   static get address() { return new URL('play', new URL('./', document.baseURI)).href.replace(/^http/, 'ws'); }
 
   open(address = Socket.address) {

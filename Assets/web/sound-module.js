@@ -1,6 +1,6 @@
 // Instantiates the sound module in the audio thread, or in the worker that renders a piece.
 
-/** The system calls that the module's C library imports; they are never called. */
+/** System calls that the module's C library imports but never calls. */
 const libc = Object.fromEntries(['fd_close', 'fd_read', 'fd_seek', 'fd_write', 'random_get', 'proc_exit'].map(name => [name, () => 52]));
 
 /** Instantiates the module for a rate; returns its exports and `write`, which copies bytes to its buffer and returns their number. */

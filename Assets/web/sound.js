@@ -16,8 +16,7 @@ const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
 });
 
 /**
- * Frames count from the page's start. While a device plays, `now` follows the device's clock, else the page's clock, so that a game never
- * stops for lack of sound.
+ * Frames count from the page's start: by the device's clock while it plays, else by the page's, so that a game never stops without sound.
  */
 export class Sound {
   /** `late(generation, frame, lateness)` is called for late batches, `running(isOn)` when sound starts or stops, `absent()` if the first touch finds no output. */
@@ -37,10 +36,7 @@ export class Sound {
   /** The files of the module; errors are reported where they are awaited. */
   get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
 
-  /**
-   * Renders the events of a piece up to frame `end` to a sound file. `a4` is in thousandths of a hertz; 1 as `isEven` makes quiet passages
-   * louder.
-   */
+  /** Renders a piece's events up to frame `end`. `a4` is in thousandths of a hertz; 1 as `isEven` makes quiet passages louder. */
   async piece(events, rules, a4, end, isEven) {
     const [bytes, pack] = await this.fetched;
     const worker = new Worker(new URL('piece.js', import.meta.url), { type: 'module' });
@@ -64,7 +60,7 @@ export class Sound {
     return this.last;
   }
 
-  /** Posts events as bytes of `ScoreEvent`s. Keeps them until a device plays; of the kept events whose time has passed by then, only pedal and drone have an effect. */
+  /** Posts bytes of `ScoreEvent`s, or keeps them until a device plays. Of kept events in the past only pedal and drone have an effect. */
   post(bytes) {
     if (this.isMissing) return;
     const events = bytes.slice().buffer;
@@ -79,7 +75,7 @@ export class Sound {
     if (batches.length > most) batches.splice(1, 1);
   }
 
-  /** Sets a parameter of the engine, by its number in `sound_set`, now or when the sound starts. */
+  /** Sets a parameter by its number in `sound_set`, now or when the sound starts. */
   set(knob, value) {
     this.knobs.set(knob, value);
     this.node?.port.postMessage({ knob, value });
@@ -98,7 +94,7 @@ export class Sound {
     this.node?.port.postMessage({ rules: this.name });
   }
 
-  /** Starts or resumes the sound, unless the page is muted; called from each touch. */
+  /** Called from each touch. */
   start() {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
@@ -151,8 +147,8 @@ export class Sound {
   }
 
   /**
-   * Sound of type `ambient` mixes with that of other programs, and a telephone's silent mode silences it. Sound of type `playback` goes on
-   * while the screen is off.
+   * `ambient`: other programs' sound goes on, and a telephone's silent mode silences Alina. `playback`: Alina sounds while the screen is
+   * off.
    */
   setSession(type) {
     this.session = type;
@@ -168,7 +164,6 @@ export class Sound {
     document.addEventListener('visibilitychange', () => this.wake());
   }
 
-  /** Replaces a device that the browser has closed. */
   reopen() {
     [this.context, this.node, this.ready] = [];
     this.early = [...this.recent];
@@ -187,7 +182,6 @@ export class Sound {
     for (const events of this.early.splice(0)) this.node.port.postMessage({ events, isEarly: true });
   }
 
-  /** Handles the start or stop of the device. */
   changed() {
     if (this.isMissing || !this.node) return;
     const runs = this.context.state === 'running';
@@ -203,7 +197,6 @@ export class Sound {
     this.running(runs);
   }
 
-  /** Continues without sound. */
   lose(error) {
     console.warn(`Alina plays in silence: ${error}`);
     this.origin = { frame: this.now(), time: performance.now() };

@@ -1,7 +1,6 @@
 // Opens the page: checks the browser's features, starts the program, and installs the service worker for offline use.
 const message = document.getElementById('message');
 
-/** Shows a message until the next message; an empty message shows nothing. */
 const tell = text => Object.assign(message, { textContent: text, hidden: text === '' });
 
 const what = !('WebAssembly' in globalThis)

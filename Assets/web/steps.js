@@ -1,5 +1,4 @@
-// Lets the browser's Back go back in Alina: keeps one history entry for each step back that Alina allows (`level`), and shows the path of
-// Alina's current page in the address.
+// Makes the browser's Back go back in Alina: keeps one history entry for each step back that Alina allows (`level`).
 
 export class Steps {
   #goBack;
@@ -15,7 +14,7 @@ export class Steps {
     addEventListener('popstate', () => this.#moved());
   }
 
-  /** The number of steps from Alina's first history entry to the current one. */
+  /** Steps from Alina's first history entry to the current one. */
   get #at() { return history.state?.level ?? 0; }
 
   /** Shows a path in the address, in the history entry that is `level` steps after Alina's first entry. */

@@ -1,5 +1,4 @@
-// Caches the page for offline use. The build inserts `version` and `files` above. Each version has its own cache, so that a page never
-// mixes the files of two versions.
+// Caches the page for offline use. The build inserts `version` and `files`; with a cache a version, a page never mixes two versions.
 const name = `alina ${version}`;
 
 addEventListener('install', event => {

@@ -1,4 +1,4 @@
-// A timer in a worker, which browsers do not slow down in hidden pages: sends a message after the given milliseconds.
+// A worker's timer, because browsers slow down the timers of hidden pages.
 let timer = 0;
 onmessage = ({ data }) => {
   clearTimeout(timer);

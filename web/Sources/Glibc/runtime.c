@@ -13,8 +13,7 @@ const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
 
 int getentropy(void *, size_t);
 
-// The source of Swift's random numbers and hash seeds: the browser's generator. The sound module, which uses no random numbers, cannot call
-// it and has the same bytes in each run.
+// For Swift's random numbers and hash seeds. The sound module uses none and cannot call the browser's generator.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   // `getentropy` gives at most 256 bytes.

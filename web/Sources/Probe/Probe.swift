@@ -43,7 +43,6 @@ package struct Probe {
     }
   }
 
-  /// A game of random moves with times and clocks, as the window records them.
   package static func game(seed: UInt64) -> Record {
     var generator = SplitMix64(seed: seed)
     var record = Record()

@@ -4,7 +4,6 @@ import ScoreFormats
 nonisolated(unsafe) private var bytes: [UInt8] = []
 nonisolated(unsafe) private var probe: Probe?
 
-/// Returns a buffer for a question or the rules.
 @_expose(wasm, "probe_buffer") @_cdecl("probe_buffer")
 package func probeBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   bytes = [UInt8](repeating: 0, count: Int(count))
@@ -21,7 +20,6 @@ package func probeRules() -> Int32 {
   return Int32(bytes.count)
 }
 
-/// Replaces the question in the buffer by its answer, and returns the answer's number of bytes.
 @_expose(wasm, "probe_answer") @_cdecl("probe_answer")
 package func probeAnswer() -> Int32 {
   bytes = Array((probe?.answer(String(decoding: bytes, as: UTF8.self)) ?? "").utf8)

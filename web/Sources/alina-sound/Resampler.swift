@@ -8,13 +8,11 @@ struct Resampler {
 
   /// The engine's frames for each frame of the device.
   private let step: Double
-  /// The windowed sinc at its 32 taps, for each of the `phases` positions.
   private let table: [Float]
   /// The engine's frames that are still needed, interleaved. The next output frame is `place` frames after the first of them.
   private var source: [Float]
   private var place = 0.0
 
-  /// `rate` is in Hz.
   init(to rate: Double) {
     step = 48_000 / rate
     // 6 % below the lower Nyquist frequency of engine and device, as a share of the engine's.
@@ -33,7 +31,6 @@ struct Resampler {
     source = [Float](repeating: 0, count: 2 * (Self.taps - 1))
   }
 
-  /// Fills both channels; `render` provides the engine's interleaved frames.
   mutating func fill(
     _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int,
     render: (UnsafeMutablePointer<Float>, Int) -> Void

@@ -36,8 +36,7 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   return 1
 }
 
-/// The buffer holds three lines: the name of the rules, their tonic's letter (0 for C … 6 for B) and its alteration in semitones (−1 flat,
-/// 0, 1 sharp). Invalid lines have no effect.
+/// The buffer's lines: the rules' name, their tonic's letter (0 for C … 6 for B), its alteration in semitones (−1, 0, 1).
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
 package func soundRules(_ count: Int32) {
   let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
@@ -55,8 +54,7 @@ package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
-/// `isEarly`: the page kept the events until the device started. Of events in the past only pedal and drone take place, at once, as their
-/// effect lasts.
+/// `isEarly`: the page kept the events until the device started. Of past events only pedal and drone have an effect, at once.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
 package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }
@@ -134,7 +132,6 @@ package func soundSet(_ knob: Int32, _ value: Double) {
 }
 
 extension SoundModule {
-  /// Renders into `block`: directly at 48 kHz, otherwise through the resampler.
   mutating func render(_ frames: Int) {
     let engine = engine
     block.withUnsafeMutableBufferPointer { block in

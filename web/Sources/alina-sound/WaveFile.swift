@@ -1,10 +1,8 @@
 /// A sound file in memory: 48 kHz, stereo, 24 bits, byte for byte as libsndfile writes it.
 struct WaveFile {
   private(set) var bytes: [UInt8] = []
-  /// The number of frames still to be added.
   private(set) var framesLeft: Int
 
-  /// Two channels of 24 bits.
   private static let bytesPerFrame = 6
 
   init(frames: Int) {

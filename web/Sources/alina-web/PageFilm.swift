@@ -10,7 +10,6 @@ final class PageFilm {
   private let name: String
   private let told: (MakingNews) -> Void
 
-  /// Sends the events of the film's music to the page's script, which starts to record.
   init(_ piece: Piece, shape: FilmShape, told: @escaping (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size

@@ -91,8 +91,7 @@ final class PageGame {
     isNew = true
   }
 
-  /// If `draws`, draws the picture if one is due. Returns the seconds until the next call; a negative number asks for a call with `draws`
-  /// at the browser's next frame.
+  /// Returns the seconds until the next call; a negative number asks for a call with `draws` at the browser's next frame.
   func turn(draws: Bool) -> Double {
     let now = app.services.now()
     let input = input
@@ -140,7 +139,6 @@ final class PageGame {
     }
   }
 
-  /// Sends controls and focus, if changed, to the script for the HTML elements behind the picture.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
@@ -169,7 +167,6 @@ nonisolated(unsafe) private var socket: WebConnection?
 nonisolated(unsafe) private var film: PageFilm?
 nonisolated(unsafe) private var incoming: [UInt8] = []
 
-/// The text that the script has written to the buffer of `alinaBuffer`.
 private func text() -> String { String(decoding: incoming, as: UTF8.self) }
 
 /// The script writes a text into this buffer before a call that takes a text.
@@ -179,7 +176,6 @@ package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   return incoming.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// `seed` seeds the game's music.
 @_expose(wasm, "start") @_cdecl("alinaStart")
 package func alinaStart(_ seed: Double) { game = PageGame(seed: UInt64(seed)) }
 
@@ -193,7 +189,6 @@ package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
-/// Updates the HTML elements of the controls, which lie behind the drawn picture.
 @_expose(wasm, "controls") @_cdecl("alinaControls")
 package func alinaControls() { game?.tellControls() }
 
@@ -245,7 +240,6 @@ package func alinaText(_ kind: Int32) {
   }
 }
 
-/// Passes the script's answer in the buffer to the request with this number.
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
@@ -268,11 +262,9 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
 @_expose(wasm, "film") @_cdecl("alinaFilm")
 package func alinaFilm(_ seconds: Double) { film?.draw(at: seconds) }
 
-/// The user went back by `steps` pages in the browser's history.
 @_expose(wasm, "back") @_cdecl("alinaBack")
 package func alinaBack(_ steps: Int32) { for _ in 0..<steps { game?.app.goBack() } }
 
-/// Reconnects to the match that the player had not finished when the page was last closed, if there is one.
 @_expose(wasm, "resume") @_cdecl("alinaResume")
 package func alinaResume() { game?.app.resumeMatch() }
 
@@ -293,7 +285,6 @@ extension ServerAddress {
 }
 
 extension ScoreRulesProvider {
-  /// The score rules shipped with the page.
   static var page: ScoreRulesProvider {
     var pack: RulePack?
     do throws(RuleErrors) {
@@ -308,7 +299,6 @@ extension ScoreRulesProvider {
       }
       return (entry.rules, entry.reference)
     }
-    // The standard rules come first.
     shelf.names = ["score"] + (found?.entries ?? []).map { $0.reference.name }.filter { $0 != "score" }
     shelf.tree = { found?.tree($0) }
     return shelf

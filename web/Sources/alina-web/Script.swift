@@ -16,20 +16,16 @@ func scriptWrite(
 @_extern(wasm, module: "env", name: "takeText")
 func scriptTakeText(_ x: Double, _ y: Double, _ width: Double, _ height: Double)
 
-/// The texts that can be requested from the page's script.
 enum Asked: Int32 {
   case file, folder, clipboard, language, preferences, timeStamp, textPercent, host, address, zone
 }
 
-/// The messages that can be sent to the page's script.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
   case title, place, leave, page, expectAttention, stopFilm, lock, unlock, caption, listening, touching
 }
 
-/// The functions of the page's script, with texts as arguments and results.
 enum Page {
-  /// `nil` if there is no such text.
   static func ask(_ what: Asked, _ words: String = "") -> [UInt8]? {
     var words = words
     let count = words.withUTF8 { scriptAsk(what.rawValue, $0.baseAddress, Int32($0.count)) }
@@ -40,7 +36,6 @@ enum Page {
     }
   }
 
-  /// Empty if there is no such text.
   static func text(_ what: Asked, _ words: String = "") -> String {
     String(decoding: ask(what, words) ?? [], as: UTF8.self)
   }
@@ -55,7 +50,6 @@ enum Page {
     return words.withUTF8 { scriptTell(what.rawValue, $0.baseAddress, Int32($0.count)) } == 1
   }
 
-  /// The callbacks of open requests, by number.
   nonisolated(unsafe) private static var answers: [Int32: (String) -> Void] = [:]
   nonisolated(unsafe) private static var requests: Int32 = 0
 

@@ -18,7 +18,6 @@ final class WebConnection {
 
   private static let credentials = "data/credentials"
 
-  /// Connects to the server that the page came from, with the guest name and the token that the player entered.
   init(name: String?, newToken: String?) {
     var identity = ClientModel.Identity(client: "alina web", newToken: newToken, guest: name)
     var saved: [String: String] = [:]
