@@ -5,7 +5,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of players whose node dies or shuts down: their opponents are told, even if messages or answers are lost.
 @Suite struct AbsenceTests {
   /// A match of two players who have both moved. `lost` is the connection at a node that will die, `kept` the other connection.
   private struct Scene {
@@ -30,7 +29,6 @@ import TicTacToe
       kept = (other.kept.node, id)
     }
 
-    /// Offers a draw, which appends an event to the log.
     mutating func act() {
       world[kept.node].type(kept.id, #"{"t":"draw","a":"offer","m":"\#(m)","mid":"d"}"#)
     }

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Regression tests: faults by which one client, or one lost answer, harmed other players.
+/// Faults by which one client, or one lost answer, harmed other players.
 @Suite struct LobbyFaultTests {
   @Test func `a command that another node's event preceded is refused if the log cannot be read until maxWait`() throws
   {

@@ -9,7 +9,6 @@ import TicTacToe
   private let configuration = LobbyConfiguration()
   private var match: LiveMatch
 
-  /// One minute a side, from time 0.
   init() throws {
     let m = try #require(MatchID(rawValue: "livelivelive"))
     match = LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0))

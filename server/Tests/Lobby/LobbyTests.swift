@@ -6,7 +6,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of the known problems of game servers, one test for each, and of the clocks.
 @Suite struct LobbyTests {
   @Test func `wrong boards after reconnect: the position comes before anything else`() throws {
     var world = try SteppedLobby()

@@ -246,7 +246,6 @@ import TicTacToe
       world.wait(5000)
       #expect(world[1].closed[x] == .restart)
       world.nodes[1].drop(x)
-      // The store answers node 1 again, which now sees no other living node.
       world.nodes[1].isSilent = false
       world.wait(1000)
     }

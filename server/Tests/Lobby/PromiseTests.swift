@@ -6,7 +6,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of what a single lobby guarantees: few wake-ups, lines in the right order, bounded sessions, and accounts that expire.
 @Suite struct PromiseTests {
   private func field(_ name: String, _ line: String) -> String {
     guard let start = line.firstRange(of: "\"\(name)\":")?.upperBound else { return "" }

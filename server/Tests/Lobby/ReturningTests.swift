@@ -4,7 +4,6 @@ import Testing
 
 @testable import Lobby
 
-/// Tests of players who return after days.
 @Suite struct ReturningTests {
   private let day: Int64 = 86_400_000
 

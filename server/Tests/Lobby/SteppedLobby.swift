@@ -30,7 +30,6 @@ struct SteppedLobby {
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
   /// `nil` if the store failed.
   var orderCompleted: [UInt64: Bool?] = [:]
-  /// The notifications to other nodes.
   var told: [(node: NodeID, text: String)] = []
   /// How often the lobby was woken up.
   var ticks = 0
@@ -162,7 +161,6 @@ struct SteppedLobby {
     for input in delivered { step(input) }
   }
 
-  /// Wakes the lobby at each time at which a timer is due, and at the end.
   mutating func wait(_ milliseconds: Int64) {
     let end = now + milliseconds
     while let due = lobby.nextDue, due <= end { wake(at: due) }
@@ -197,7 +195,6 @@ extension SteppedLobby {
     return id
   }
 
-  /// Returns the new connection.
   mutating func reconnect(_ id: Int, after milliseconds: Int64) throws -> Int {
     let resume = try #require(field("resume", of: id, in: "welcome"))
     drop(id)
@@ -260,7 +257,7 @@ struct SteppedNodes {
     wait(configuration.heartbeatInterval)
   }
 
-  /// Setting a node delivers its notifications to the other nodes.
+  /// Setting a node delivers its notifications.
   subscript(i: Int) -> SteppedLobby {
     get { nodes[i] }
     set {
@@ -303,7 +300,6 @@ struct SteppedNodes {
 
   private func due(_ i: Int) -> Int64 { nodes[i].lobby.nextDue ?? .max }
 
-  /// Pairs two players in a live match, each on a node of its own; `x` and `o` are node and connection.
   mutating func pair(
     _ terms: String = #""clock":"60+2","rated":false"#, named: Bool = false
   ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {
@@ -311,7 +307,6 @@ struct SteppedNodes {
       named ? self[0].named("Ann") : self[0].login("Ann"), named ? self[1].named("Bob") : self[1].login("Bob"), terms)
   }
 
-  /// Pairs two connections in a live match, one on each of the first two nodes.
   mutating func pair(
     _ a: Int, _ b: Int, _ terms: String
   ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {

@@ -6,7 +6,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of hostile clients, and of clients that repeat requests or connect twice.
 @Suite struct StrangerTests {
   private func terms(_ key: String) -> String { #"{"t":"seek","clock":"3600+59","rated":false,"key":"\#(key)"}"# }
 

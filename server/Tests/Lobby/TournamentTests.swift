@@ -32,7 +32,6 @@ import TicTacToe
     world.type(id, #"{"t":"seek","id":"s","tournament":"\#(code)","key":"\#(key)"}"#)
   }
 
-  /// A running tournament in which Ann and Bob are paired.
   private func paired(_ world: inout SteppedLobby) throws -> (code: String, players: [Int]) {
     let (teacher, code) = try host(&world)
     let players = ["Ann", "Bob"].map { enter(&world, $0, code) }

@@ -124,7 +124,6 @@ final class TestCluster {
     try await o.move(ply: 0)
     let before = MatchClient.now
     try await cluster.stop(0)
-    // A player on the stopped node reconnects to another node automatically.
     o.client.perform(.move(m, Cell(0)))
     try await o.move(ply: 1)
     // A player who reconnects after the move gets the move as a part of the state.

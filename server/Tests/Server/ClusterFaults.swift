@@ -46,14 +46,12 @@ enum ClusterFault: Hashable {
   }
 }
 
-/// A cluster under load that is struck by faults, and the record of its matches.
 final class ClusterFaultRun {
   /// Set CLUSTER_SEED to repeat a run.
   static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
 
   let cluster: ClusterScript
   let crowd = Crowd()
-  /// The proxy between each node and the database, if there are any.
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
@@ -93,7 +91,6 @@ final class ClusterFaultRun {
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
-      // While a fault lasts, new matches must be paired and finished.
       if fault.lasts {
         try await crowd.playOn(4, "\(fault.name), round \(round): the games do not go on while it lasts")
       }

@@ -71,7 +71,6 @@ final class ServerChild {
     said = text
   }
 
-  /// The port of the page that the log calls `name`, read from the log.
   func port(of name: String) -> Int? {
     for _ in 0..<100 {
       if let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),
@@ -88,7 +87,6 @@ final class ServerChild {
   var pid: pid_t { process?.pid ?? 0 }
   var isRunning: Bool { process?.isRunning == true }
 
-  /// The next line that the server writes to standard output; `said` was the first.
   func line() -> String? { process?.line() }
 
   func signal(_ number: Int32) { process?.signal(number) }
@@ -188,7 +186,6 @@ final class Crowd {
     }
   }
 
-  /// Plays until `more` games have ended from now on; fails the test if they do not end in time.
   func playOn(
     _ more: Int, _ what: Comment = "the games go on", location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -392,8 +389,7 @@ final class Crowd {
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
-  /// From the first moves to the second games: a game makes about 12 commits, a commit about 20 writes. An earlier failure would hit the
-  /// creation of the tables, and the server would not start.
+  /// A game makes about 12 commits, a commit about 20 writes. An earlier failure would hit the creation of the tables: no start.
   @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
   func `the server survives a failing or full disk without lost or duplicate events`(
     fault: String, instants: Range<Int>

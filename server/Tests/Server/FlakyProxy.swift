@@ -59,7 +59,6 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
 
   var port: Int { channel?.localAddress?.port ?? 0 }
 
-  /// Sets the target, once.
   func lead(to port: Int) { target.succeed(port) }
 
   func change(_ weather: Weather) { group.execute { self.weather = weather } }
@@ -81,7 +80,6 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
   }
 }
 
-/// One direction of one connection.
 private final class FlakyPipe: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   private let proxy: FlakyProxy

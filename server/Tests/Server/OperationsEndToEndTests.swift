@@ -242,7 +242,6 @@ import TicTacToe
     for line in [#"alina_byes_total{code="bye"} 1"#, "alina_matches_ended_total 1", "alina_live_matches 0"] {
       #expect(after.contains(line), "\(line)")
     }
-    // The alerts in docs/server.md use only existing metrics.
     let page = try String(contentsOf: repository.appending(path: "docs/server.md"), encoding: .utf8)
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
@@ -368,7 +367,6 @@ import TicTacToe
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0 == "x" || $0.contains("restoring") || $0.contains("partial") }, "\(names)")
     server.stop()
-    // The commands read their settings from the environment and the file, like the server.
     let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
     #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
     #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))

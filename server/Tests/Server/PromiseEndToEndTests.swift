@@ -10,7 +10,6 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests that a hostile client, a corrupt log or a failing database does only limited damage.
 @Suite struct PromiseEndToEndTests {
   @Test func `no id that a client can send equals one of the server's own`() async throws {
     let server = try await TestServer()
@@ -31,7 +30,6 @@ import TicTacToe
     let (x, _, m, resume) = try RawPeer.pair(server.port)
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     let id = try #require(MatchID(rawValue: m))
-    // Writes an invalid event to the log, as another program might.
     let there = try #require(try store.match(id)?.bodies.count)
     let strange = Array(#"{"k":"move","at":1}"#.utf8)
     let node = server.host.node

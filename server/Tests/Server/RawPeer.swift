@@ -145,7 +145,6 @@ final class RawPeer {
     return (try #require(status), parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
   }
 
-  /// A field of a line, if it is a string or a number.
   static func field(_ name: String, _ line: String) -> String? {
     guard let value = try? JSONObject(line: Array(line.utf8), with: "t")[name] else { return nil }
     return value.string ?? value.int.map(String.init)
@@ -173,7 +172,6 @@ final class RawPeer {
   }
 }
 
-/// The client's side of WebSocket framing (RFC 6455), with valid and invalid frames.
 struct WebSocketFrames {
   static let request = [
     "GET /play HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
@@ -213,7 +211,6 @@ struct WebSocketFrames {
     return out
   }
 
-  /// The lines completed by bytes from a server.
   mutating func lines(in bytes: ArraySlice<UInt8>) -> [UInt8] {
     received += bytes
     var out: [UInt8] = []

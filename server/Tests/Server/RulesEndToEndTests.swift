@@ -27,7 +27,6 @@ import TicTacToe
     var random = SplitMix64(seed: 3)
     while state.outcome == nil {
       let (mover, other) = state.turn == .x ? (x, o) : (o, x)
-      // Each side disconnects once, and moves while disconnected.
       if ply == 2 || ply == 3 {
         mover.client.drop()
         _ = try await other.event("gone") { $0 == .gone }

@@ -24,7 +24,6 @@ import Testing
     #expect(try peer.hello().contains(#""limits":[7,11]"#))
     server.kill9()
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "the setting `memory` applies")
-    // The value `false` in the environment overrides the file.
     try server.start(
       ["--config", file, "--listen", "127.0.0.1:0"],
       environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)
@@ -118,7 +117,6 @@ import Testing
       "(default: 2000)",
       "(default: never)", "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
     ] { #expect(help.contains(flag), "\(flag)") }
-    // Each flag with a value states its default.
     #expect(help.contains("Flags that take no value are off unless given."))
     let serve = try #require(help.range(of: "Flags of serve, the default:").map { help[$0.upperBound...] })
     let flags = serve.replacing(" -h, --help", with: " --help").split(separator: " --").dropLast()

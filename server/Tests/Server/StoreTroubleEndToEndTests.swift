@@ -11,7 +11,6 @@ import Testing
 @testable import PostgresStore
 @testable import ServerTransport
 
-/// Tests of a server whose store fails: the server keeps connections, sends no false state, and recovers by itself.
 @Suite struct StoreTroubleEndToEndTests {
   /// Repeats a command until the answer is not `busy`.
   private func insist(_ peer: RawPeer, _ line: String, id: String) async throws -> String {

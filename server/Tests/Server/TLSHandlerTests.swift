@@ -31,7 +31,6 @@ private final class Caller {
   }
 
   var isEstablished: Bool { SSL_is_init_finished(ssl) == 1 }
-  /// Whether the other end has sent a close notification.
   var isOver: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
   /// Continues the handshake, or encrypts `text` once it is complete. Returns the bytes to send.
@@ -43,7 +42,6 @@ private final class Caller {
     return bytes
   }
 
-  /// Takes bytes from the server and returns the decrypted text.
   func hear(_ sealed: [UInt8]) -> String {
     BIO_write(arrived, sealed, Int32(sealed.count))
     if !isEstablished { SSL_do_handshake(ssl) }
@@ -68,7 +66,6 @@ private final class Above: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { happened.append("error") }
 }
 
-/// Counts the reads requested from the socket.
 private final class Below: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   var reads = 0
@@ -170,7 +167,6 @@ private final class Below: ChannelOutboundHandler {
     try take(bytes)
     #expect(above.said == "good\n" && above.happened == ["error", "inactive"])
     #expect(try sent().first == 0x17, "the alert is sent encrypted")
-    // Input after the corrupt record is ignored.
     channel.pipeline.fireChannelRead(ByteBuffer(string: "more"))
     #expect(above.happened == ["error", "inactive"])
   }

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Whole tournaments on real servers, played by the arena's bots.
 @Suite(.serialized) struct TournamentEndToEndTests {
   private func arena() throws -> String {
     URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(path: "alina-arena").path
@@ -43,7 +42,6 @@ import TicTacToe
       view.table.filter { $0.games > 0 }.map { "\($0.name) \($0.points) \($0.streak) \($0.games) \($0.opposition)" })
   }
 
-  /// The rows that Tests/Tournament/table.py makes from exported logs.
   private func rows(exported file: String, _ code: String) throws -> Set<String> {
     let program = repository.appending(path: "Tests/Tournament/table.py").path
     return Set(try Child.run(["python3", program, file, code]).out.split(separator: "\n").map(String.init))
@@ -117,7 +115,6 @@ import TicTacToe
     }
     try await played(20)
     try cluster.order("kill n3")
-    // The bots of the killed node have moved to the other nodes, and play on.
     try await played(60)
     try cluster.order("start n3")
     try await played(20)

@@ -7,7 +7,6 @@ import Synchronization
 /// A store in memory that, when a test asks for it, fails as if its disk were full, loses the outcome of changes, or stalls.
 final class TroubledStore: MatchStore {
   enum Trouble: Sendable {
-    /// No change can be stored.
     case full
     /// The outcome of a change is unknown; every second change is stored, the others are dropped.
     case unknown
@@ -30,7 +29,6 @@ final class TroubledStore: MatchStore {
     while isHeld.withLock({ $0 }) { usleep(1000) }
   }
 
-  /// Every second change with an unknown outcome is stored.
   private var isDone: Bool {
     turns.withLock { turns in
       turns += 1

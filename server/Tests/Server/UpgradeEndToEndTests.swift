@@ -15,7 +15,6 @@ import TicTacToe
   private let tokens = ["the resume token of x", "the resume token of o"]
   private let now = Moment.current.wall
 
-  /// The start and one move of the live match.
   private func events() throws -> [[UInt8]] {
     let seats = Sides(
       x: PlayerInfo(name: "guest-x", rating: 1500, guest: true),

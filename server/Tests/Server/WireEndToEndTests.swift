@@ -11,7 +11,7 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import ServerTransport
 
-/// The values of `web` (whether to use WebSockets) for tests that take seconds: `./test` runs them over TCP alone.
+/// Tests that take seconds run over TCP alone, unless all tests run.
 private let slowTransports = runsAll ? [false, true] : [false]
 
 @Suite(.serialized) struct WireEndToEndTests {
@@ -157,7 +157,6 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
     let open = try await server.host.inspect { $0.connections.count }
     for _ in 0..<1500 { guard o.type("help") else { break } }
-    // The server disconnects O, who does not read.
     try x.wait(#""k":"gone""#, within: 60)
     #expect(try await server.host.inspect { $0.connections.count } == open - 1)
     x.move(m, 0, "b2")

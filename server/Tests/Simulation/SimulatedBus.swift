@@ -4,9 +4,7 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// Notifications between simulated nodes: lost, delayed, duplicated and reordered.
 extension Simulation {
-  /// Sends a notification to those of the named nodes that run.
   mutating func tell(_ names: [NodeID], _ text: String) {
     for name in names {
       guard let i = nodes.firstIndex(where: { $0.name == name && $0.lobby != nil }) else { continue }

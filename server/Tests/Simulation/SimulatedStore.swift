@@ -5,7 +5,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The store of a simulated world, with the history of its logs.
 struct SimulatedStore {
   struct Log {
     var state: MatchState
@@ -19,7 +18,6 @@ struct SimulatedStore {
   let inner: any MatchStore
   /// Sets a database's own clock; `nil` for a store that reads `clock`.
   private let setClock: ((Int64) throws -> Void)?
-  /// The time to which the clock of the database was last set.
   private var clockedAt = Int64.min / 2
   /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
@@ -40,7 +38,6 @@ struct SimulatedStore {
     (checksLength, changesEntrants) = (options.checksLength, options.changesEntrants)
   }
 
-  /// Sets a database's clock to the world's time if the two differ by more than 20 ms.
   private mutating func followClock() {
     guard let setClock, abs(clock.wall - clockedAt) > 20 else { return }
     clockedAt = clock.wall

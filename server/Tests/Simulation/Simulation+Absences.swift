@@ -13,11 +13,9 @@ struct RealStore: Sendable {
   var setClock: (@Sendable (Int64) throws -> Void)?
 }
 
-/// Players who leave, and come back minutes, hours or days later.
 extension Simulation {
   private static let (minute, day): (Int64, Int64) = (60_000, 86_400_000)
 
-  /// Ends a player's program: either properly, or leaving its connection open.
   mutating func leave(_ i: Int) {
     count("left")
     if random.below(2) == 0, let id = clients[i].connection, let home = homes[id], !isStopped(home),

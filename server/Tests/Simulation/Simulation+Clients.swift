@@ -5,7 +5,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The players of a simulated world: real client models, whose commands are chosen at random.
 extension Simulation {
   // MARK: clients
 

@@ -4,7 +4,6 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// Servers that start, crash, stop, shut down and lose the store.
 extension Simulation {
   func isStopped(_ i: Int) -> Bool { now < nodes[i].stoppedUntil }
 
@@ -19,7 +18,6 @@ extension Simulation {
     nodes[i].name = "n\(i)l\(nodes[i].life)"
     (nodes[i].waiting, nodes[i].isCommitting, nodes[i].isListening) = ([], false, true)
     (nodes[i].tickAt, nodes[i].startedAt, nodes[i].wasWellSince) = (nil, now, .max)
-    // Each computer's monotonic clock has its own start, and its wall clock is slightly off.
     nodes[i].monotonicAhead = Int64(random.below(1_000_000))
     nodes[i].wallAhead = Int64(random.below(400)) - 200
     let random = Entropy(seed: self.random.next())
@@ -30,7 +28,6 @@ extension Simulation {
     reduce(i, .tick)
   }
 
-  /// The node's clients lose their connections within 50 ms.
   private mutating func down(_ i: Int) {
     (nodes[i].waiting, nodes[i].isCommitting) = ([], false)
     nodes[i].lobby = nil

@@ -6,7 +6,6 @@ import TicTacToe
 @testable import MatchStore
 
 extension Simulation {
-  /// The organiser makes and starts the tournament; the others enter, play, pause and leave.
   mutating func takePart(_ i: Int) {
     guard let tournament else {
       if i == 0 {
@@ -35,14 +34,12 @@ extension Simulation {
     return found
   }
 
-  /// Whether the tournament is over, and all nodes and clients that follow the tournament have its final table.
   var isTournamentFinished: Bool {
     guard let tournament, let found = try? found(tournament) else { return true }
     guard let ends = found.record.ends, ends + 10_000 < store.clock.wall else { return false }
     return found.games.isEmpty && staleTables(found).isEmpty
   }
 
-  /// Makes the table from the logs alone, and compares it with the tables of the store, of each node and of each client.
   mutating func checkTournament(_ code: String) throws {
     guard let found = try found(code) else {
       checker.faults.append("the tournament is lost")

@@ -50,7 +50,6 @@ extension Simulation {
   /// Milliseconds within which a node without its store disconnects its players: it waits for three seconds, and checks once a second.
   private static let sentAway: Int64 = 5000
 
-  /// Checks every condition of `Watch`.
   mutating func look() {
     for i in nodes.indices {
       let isWell = nodes[i].lobby?.isReady == true && !isStopped(i) && nodes[i].backlog.isEmpty && !cannotReachStore(i)
@@ -158,7 +157,6 @@ extension Simulation {
     }
   }
 
-  /// Checks that the store's queue agrees with the players who wait at nodes, and that players who seek the same game are paired.
   private mutating func lookAtQueue() {
     guard case .tickets(let stored)? = store.answer(.tickets) else { return }
     let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.open.values)
@@ -223,7 +221,6 @@ extension Simulation {
     watch.uninformed = still
   }
 
-  /// Checks that every live match progresses within its time limits.
   private mutating func lookAtTimers() {
     guard watch.quietSince != .max else { return }
     let limits = options.lobby

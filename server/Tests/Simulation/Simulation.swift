@@ -8,8 +8,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A whole world from a seed: real lobbies and client models in simulated time, with networks that cut connections, nodes that crash or
-/// stop, and one store whose answers are late or lost.
+/// A world from a seed: real lobbies and client models in simulated time, with networks, nodes and a store that fail.
 struct Simulation {
   struct Options {
     var nodes = 1
@@ -22,7 +21,6 @@ struct Simulation {
     var cuts = true
     /// Whether one client in four speaks version 0 of the protocol: the server sends it whole states instead of events.
     var oldClients = true
-    /// Whether the first client also sends hostile input.
     var hasHostile = false
     var bans = false
     /// Whether all notifications are lost.
@@ -34,7 +32,6 @@ struct Simulation {
     var real: RealStore?
     /// Whether players leave for minutes, hours or days, and then start their program again. Faults are rare in this mode.
     var absences = false
-    /// Whether the first client makes a tournament, which the others enter.
     var hasTournament = false
     /// When all clients end their programs within a second and start them again, in milliseconds.
     var reload: Int64?
@@ -61,7 +58,6 @@ struct Simulation {
     case dial(Int)
     /// A player ends the client program, and starts it again at once.
     case reload(Int)
-    /// A player who has left starts the program again.
     case comeBack(Int)
     case toServer(ConnectionID, ClientLine)
     case toClient(Int, ConnectionID, [UInt8])
@@ -70,7 +66,6 @@ struct Simulation {
     case look
     // An action with `life` is dropped if the node has restarted since.
     case tick(Int, number: Int, life: Int)
-    /// Sends a node's decisions to the store.
     case flush(Int, life: Int)
     case units(Int, [(UInt64, StoreUnit)], life: Int)
     case question(Int, UInt64, StoreQuestion, life: Int)
@@ -149,9 +144,7 @@ struct Simulation {
   /// The number of inputs that the lobbies have handled.
   var reductions = 0
   var codes: [String] = []
-  /// The code of the tournament, once it is made.
   var tournament: String?
-  /// The secret of the tournament's organiser, the first client.
   var organisersSecret: String?
   var isCalm = false
   var watch = Watch()
@@ -191,7 +184,6 @@ struct Simulation {
 
   // MARK: running
 
-  /// Returns the faults found.
   mutating func run() throws -> [String] {
     let (begun, end) = (now, now + options.duration)
     let start = Moment.currentMonotonic
@@ -254,7 +246,6 @@ struct Simulation {
     guard let due = queue.next, let action = queue.take(dueAt: due) else { return }
     now = max(now, due)
     store.clock.wall = wallOffset + now
-    // When a stopped process resumes, it handles what it received meanwhile, in order.
     if let i = place(of: action) {
       if options.crashes, !isCalm, !isStopped(i), random.below(2000) == 0 {
         count("pause")

@@ -6,7 +6,6 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The faults found in the worlds of some seeds, and how often each kind of event happened there.
 private struct Results: Sendable {
   var faults: [String] = []
   var tally: [String: Int] = [:]
@@ -20,8 +19,7 @@ private struct Results: Sendable {
 }
 
 @Suite struct SimulationTests {
-  /// The variable NAME selects a single seed, the variable NAME + "S" the number of seeds; without both `quick` or `all`, by the mode of
-  /// `./test`.
+  /// The variable NAME selects one seed, NAME + "S" their number; without both `quick` or `all`, by the mode of `./test`.
   private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
     let one = UInt64(amount(name, quick: 0, all: 0))
     return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))

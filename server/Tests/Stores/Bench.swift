@@ -77,7 +77,6 @@ final class Bench {
 
   func apply(_ unit: StoreUnit) -> Verdict { store.apply([unit]).first ?? .failed("no verdict") }
 
-  /// A unit that starts a match with one event.
   func beginning(
     _ m: MatchID, _ x: Int64? = nil, _ o: Int64? = nil, opener: Int64? = nil, code: String? = nil, created: Int64 = 5,
     ended: Int64? = nil, nodes: [NodeID] = ["a"]
@@ -248,7 +247,7 @@ final class Bench {
     return result
   }
 
-  /// Whether an account is in a rated match: the store then refuses a rated ticket of the account.
+  /// The store refuses a rated ticket of an account that is in a rated match.
   func playsRated(_ account: Int64) throws -> Bool {
     let result = try queue(ticket("probe", account), rated: true)
     _ = try store.answer(.unqueue("probe"))

@@ -166,7 +166,6 @@ import TicTacToe
   ) throws {
     let bed = PostgresTestBed()
     let folder = TemporaryFolder()
-    /// A port that was free a moment ago.
     func freePort() throws -> Int {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       defer { close(descriptor) }

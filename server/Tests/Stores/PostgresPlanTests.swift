@@ -9,7 +9,6 @@ import TicTacToe
 @testable import PostgresStore
 
 @Suite struct PostgresPlanTests {
-  /// Runs every question and change that players cause, with new players.
   private func useAll(_ bench: Bench, _ n: UInt64) throws {
     let (ann, bob) = (try bench.player("Ann\(n)"), try bench.player("Bob\(n)"))
     _ = try bench.resume("r-Ann\(n)", as: "fresh-\(n)")

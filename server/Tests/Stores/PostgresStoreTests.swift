@@ -20,7 +20,6 @@ import TicTacToe
     return connection
   }
 
-  /// Ends every database process that waits for a lock in a schema; returns their number.
   private func endThoseWhoWait(at url: String) throws -> Int {
     try PostgresTestBed.shared.sql(
       """
@@ -364,7 +363,6 @@ import TicTacToe
     let matches = (0..<3000).map { someID(UInt64($0)) }
     for start in stride(from: 0, to: matches.count, by: 500) {
       let units = (start..<start + 500).map { i in
-        // Every tenth match is live.
         let record = MatchRecord(
           id: matches[i], x: Int64(i % 700), o: Int64(i % 600), opener: i % 3 == 0 ? Int64(i % 100) : nil,
           code: i % 3 == 0 ? "C\(i)" : nil, created: Int64(i), ended: i % 10 == 0 ? nil : Int64(i))
@@ -386,8 +384,7 @@ import TicTacToe
       try bed.sql("VACUUM ANALYZE \(table)", at: url)
     }
 
-    /// Rows that `body` reads, and rows of `match` that it updates; `hot`: without a new index entry (HOT updates). PostgreSQL's counters
-    /// are complete once the sessions have ended.
+    /// Counts rows read and rows of `match` updated, of these `hot` without a new index entry. Sessions report counts when they end.
     func rows(_ body: (PostgresStore) throws -> Void) throws -> (read: Int64, hot: Int64, updated: Int64) {
       func counters() throws -> [Int64] {
         try bed.sql(

@@ -196,7 +196,6 @@ import TicTacToe
       #expect(try writer.value() == [.applied([m: []])])
     }
     #expect(try store.match(m)?.bodies == Bench.events(4))
-    // While the file cannot be opened, calls fail; afterwards they work again.
     try store.abandon()
     try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

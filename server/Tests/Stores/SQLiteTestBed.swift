@@ -4,7 +4,6 @@ import Testing
 @testable import MatchStore
 @testable import SQLiteStore
 
-/// Databases of earlier builds.
 enum SQLiteTestBed {
   static func makeVersion1(at path: String) throws {
     let db = try SQLiteConnection(path, creates: true)

@@ -135,7 +135,6 @@ extension StoreConformance {
     #expect(try bench.look(over)?.match.record.ended == 7)
     #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes are deleted")
     guard bench.store.isShared else { return }
-    // A match that has another live follower is not adopted.
     _ = try bench.heartbeat("b")
     let theirs = bench.begin(6, nodes: ["b"])
     #expect(try bench.adoptOrphans().isEmpty && bench.adoptOrphans("b").isEmpty)

@@ -254,7 +254,6 @@ extension StoreConformance {
     for m in profile.live { try bench.end(m) }
     profile = try #require(try bench.profile(ann.id))
     #expect(profile.live.isEmpty && profile.openings.isEmpty && [later, same[0]].contains(profile.last))
-    // A match that ended more than a minute ago is no longer the profile's last match.
     let cid = try bench.player("Cid")
     _ = bench.begin(9, cid.id, ended: try bench.now() - 61_000)
     #expect(try bench.profile(cid.id)?.last == nil)
@@ -379,7 +378,6 @@ extension StoreConformance {
     _ = try bench.store.answer(.detach(session: "s-here", generation: 1))
     try bench.clean()
     #expect(try bench.account(here) == nil && bench.account(ann.id)?.name == "Ann")
-    // The number of a deleted account is never reused.
     let last = try guest("last")
     try bench.clean()
     #expect(try bench.account(last) == nil)

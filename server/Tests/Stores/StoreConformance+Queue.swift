@@ -27,7 +27,6 @@ extension StoreConformance {
     let again = bench.ticket("t3", ann.id, session: "s3", key: "k1", since: since + 100)
     #expect(try bench.queue(again) == .waits(since: since))
     #expect(try bench.tickets().map(\.ticket.id) == ["t2", "t3"])
-    // Another key from the same session is a new request.
     #expect(
       try bench.queue(bench.ticket("t4", ann.id, session: "s3", key: "k2", since: since + 200))
         == .waits(since: since + 200))
@@ -37,7 +36,6 @@ extension StoreConformance {
     #expect(try bench.tickets().map(\.ticket.id) == ["t5", "t4"])
     // A ticket without a key does not replace the ticket of another session.
     _ = try bench.queue(bench.ticket("t6", bob.id, session: "s6", since: time + 1000))
-    // The same key from another account is another request.
     _ = try bench.queue(bench.ticket("t7", bob.id, session: "s7", key: "k2", purpose: "q", since: time + 1001))
     #expect(try Set(bench.tickets().map(\.ticket.id)) == ["t4", "t5", "t6", "t7"])
     #expect(try bench.queue(bench.ticket("t8", ann.id, session: "s8", key: "k2", purpose: "other")) == .purpose)

@@ -35,7 +35,6 @@ extension StoreConformance {
       let resumed = try bench.resume("r-Eve", as: "f")
       #expect((resumed == .unknown) == (absence > Bench.lives.guest))
       guard absence > Bench.lives.guest else { continue }
-      // The name of the deleted guest is free again.
       let again = try bench.guest("Eve").profile.account
       #expect(again.name == guest.name && again.id > ann.id)
     }
@@ -54,7 +53,6 @@ extension StoreConformance {
         .token(Bench.digest("t-Ann"), session: "y\(year)", resume: Bench.digest("y\(year)"), lives: Bench.lives))
       #expect(back.profile.account.id == ann.id && back.profile.account.version == ann.version)
       _ = try bench.store.answer(.detach(session: "y\(year)", generation: 1))
-      // Using the session also renews the account.
       try bench.wait(200 * Bench.day)
       guard case .entered = try bench.resume("y\(year)", as: "z\(year)") else { throw Bench.Unanswered() }
       _ = try bench.store.answer(.detach(session: "y\(year)", generation: 2))

@@ -266,7 +266,6 @@ import TicTacToe
     #expect(bench.apply(led(1, ["t1", "t2"])) == .applied([:]))
     #expect(try bench.tickets().isEmpty)
     #expect(bench.apply(led(2, ["t1"])) == .conflict(.ticket("t1")))
-    // A ticket that led to a match can neither be withdrawn nor queued again.
     _ = try bench.store.answer(.unqueue("t1"))
     _ = try bench.queue(bench.ticket("t1", ann.id))
     #expect(try bench.tickets().isEmpty)

@@ -2,9 +2,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Compares a store's content after a run with the events that clients were shown, and with the commands that were acknowledged.
+/// Compares a store's content after a run with the events that clients were shown, and with the acknowledged commands.
 package struct HistoryChecker: Sendable {
-  /// A command acknowledged with `ok`.
   package struct Acknowledged: Sendable, Hashable {
     package var m: MatchID
     package var side: Player
@@ -96,8 +95,7 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// An account plays one rated match at a time: each begins with the rating that the previous one of the same game left. `ends` has the
-  /// matches in the order of their ends, if the store's clock is not reliable.
+  /// Each rated match begins with the rating that the account's previous one left. `ends`: the matches in the order of their ends.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {
     var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
     let places = Dictionary((ends ?? []).enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

@@ -3,7 +3,6 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The content of a memory store and its indexes.
 struct MemoryContent {
   struct Node {
     var record: NodeRecord

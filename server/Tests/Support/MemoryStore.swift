@@ -2,8 +2,7 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store without durability, written without SQL: the reference for the other stores in `StoreConformance`, and the store of simulated
-/// worlds. May be called from any thread.
+/// The reference for the other stores in `StoreConformance`, and the store of simulated worlds. May be called from any thread.
 package final class MemoryStore: MatchStore {
   package let isShared: Bool
   private let content: Mutex<MemoryContent>

@@ -19,7 +19,6 @@ package func someID(_ n: UInt64) -> MatchID {
   return MatchID(using: &random)
 }
 
-/// A finished match of accounts 1 and 2, with its log.
 package func someMatch() throws -> (MatchRecord, [[UInt8]]) {
   var record = MatchRecord(id: someID(3), x: 1, o: 2, created: 5)
   record.ended = 50
