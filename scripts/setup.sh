@@ -8,7 +8,6 @@ fail() {
   exit 1
 }
 
-# usage: prints the comment at the top of the script.
 usage() {
   sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
   exit 0
@@ -103,8 +102,7 @@ in_other_words() {
   fi
 }
 
-# need_python: sets PYTHON to the interpreter of .build/python, which has modules that Debian lacks: readers of MusicXML, MIDI and chess
-# games, and modules for the tests of python/. Without a module its tests are skipped.
+# need_python: sets PYTHON to an interpreter with the modules that Debian lacks. A test whose module cannot be installed is skipped.
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0

@@ -37,7 +37,6 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Measures two hours of games between computers.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
@@ -103,8 +102,7 @@ package struct FormReport: Sendable {
 
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
 
-  /// Whether the last closing bar with M has the tonic as root and lowest bass note, and ends in the tonic's triad. Without bass notes the
-  /// bed, a soft low tone, plays the root.
+  /// Whether the last closing bar with M ends on the tonic. Without bass notes the bed, a soft low tone, plays the root.
   private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
     guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
       let pair = bar.pairs.last, let m = pair.m
@@ -113,8 +111,7 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether the longest bar comes after the first third of the game's bars. The phrases that extend a bar while a player thinks count as
-  /// part of the bar.
+  /// Whether the longest bar comes after the first third of the game's bars. Phrases that extend a bar while a player thinks belong to it.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -175,8 +172,7 @@ extension FormReport {
         .max() ?? 0
     }
 
-    /// Plays each game once or, until `end`, all games again and again. `median` is the people's median thinking time in seconds; `nil`:
-    /// the players are computers.
+    /// Plays all games once, or again and again until `end`. `median` is the median thinking time in seconds, `nil` for computers.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)

@@ -27,8 +27,7 @@ package struct PaceReport: Sendable {
   /// Bars of moves whose last note, the long one, was heard before the next bar cut it.
   package private(set) var reached = 0
   package private(set) var pairs = 0
-  /// Seconds from each heard long note (the last note of a bar) to the next. A long note that was cut counts when the next bar repeats it
-  /// as a bass note.
+  /// Seconds from each heard long note (a bar's last note) to the next. A cut long note counts when the next bar repeats it in the bass.
   package private(set) var between: [Double] = []
 
   package var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }

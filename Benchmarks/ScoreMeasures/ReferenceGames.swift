@@ -2,8 +2,7 @@ import Base
 import Records
 import TicTacToe
 
-/// Games for measurements: players win if they can, else block, else move at random. In Misère they move at random, but complete a line
-/// only if every move does.
+/// For measurements: players win if they can, else block, else move at random. In Misère they avoid lines and else move at random.
 package enum ReferenceGames {
   /// Game number `index`, from 0, of the series `seed`. In Ultimate a player wins or blocks on the small board in which the move is made.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {

@@ -1,8 +1,7 @@
 import Foundation
 import ScoreModel
 
-/// The sensory roughness of two tones. Formula and constants: Sethares, "Local consonance and the relationship between timbre and scale",
-/// JASA 94 (1993).
+/// The roughness of two tones: Sethares, "Local consonance and the relationship between timbre and scale", JASA 94 (1993).
 package enum Roughness {
   static let d = 0.24
   static let s1 = 0.0207

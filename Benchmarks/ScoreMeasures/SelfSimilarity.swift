@@ -61,8 +61,7 @@ package struct SelfSimilarity {
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 
-  /// Writes a picture of the similarities: one pixel a second on both axes, black for alike. A stripe parallel to the diagonal is a
-  /// repetition.
+  /// Writes a picture: one pixel a second on both axes, black for alike. A stripe parallel to the diagonal is a repetition.
   package func writePNG(to path: String) throws(ScoreFileError) {
     #if canImport(CCairo)
       let size = harmony.count

@@ -5,8 +5,7 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Simulated sessions for measuring loudness and clicks. One in five games has an immediate rematch; after the other games the closing
-/// music plays to its end.
+/// Sessions for measuring loudness and clicks. One in five games has a rematch; after the others the closing music plays to its end.
 package struct SimulatedPlay: Sendable {
   package private(set) var events: [ScoreEvent] = []
   /// The end of the last game's closing music and of the idle time after it.
@@ -46,8 +45,7 @@ package struct SimulatedPlay: Sendable {
 
   /// As a multiple of the median.
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
-    // The sum of twelve uniform numbers is nearly normal (Irwin–Hall), and a series computes e^x: without libm the times are equal on every
-    // machine.
+    // The sum of twelve uniform numbers is nearly normal. Without libm (a series computes e^x) the times are equal on every machine.
     let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }
     var term = 1.0
     var power = 1.0

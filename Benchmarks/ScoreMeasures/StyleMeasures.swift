@@ -2,7 +2,6 @@ import Glibc
 import ScoreModel
 import TicTacToe
 
-/// Stylistic measures of bars, from which `StyleReport` makes its table.
 package struct StyleMeasures: Sendable, Hashable {
   package private(set) var bars = 0
   /// T notes in pairs with an M note. If a pair has two T notes, both count.
@@ -14,7 +13,6 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
   /// Bars in an even rhythm whose last note is at least 1.5 times as long as each note before it.
   package private(set) var lawful = 0
-  /// M notes by pitch class.
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
   /// M notes that belong to the triad on the root of their bar.
   package private(set) var triadNotes = 0
@@ -43,8 +41,7 @@ package struct StyleMeasures: Sendable, Hashable {
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      // A pending sign of the opponent sounds in this bar with the opponent's pan. An interval between notes of different players is not a
-      // melodic move.
+      // A pending sign sounds with the opponent's pan. An interval between notes of different players is not a melodic move.
       if let last, last.pan == note.pan {
         moves += 1
         if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }
@@ -72,7 +69,6 @@ package struct StyleMeasures: Sendable, Hashable {
     [-2, -1, 1, 2].contains { (scale.triadTone($0, of: m) - t) % 12 == 0 }
   }
 
-  /// The entropy of M's pitch classes in bits.
   package var entropy: Double {
     let all = Double(pitchClasses.reduce(0, +))
     return pitchClasses.filter { $0 > 0 }.reduce(0) { sum, n in

@@ -7,7 +7,6 @@ import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
-/// Measures of musical style, for the music of a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
   /// Measures of all bars that have a note of M, none of them cut.
@@ -73,8 +72,7 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// Whether a bar of Infinite or Ultimate has a permitted number of pairs: after the first bar of an arch one fewer than the bar before,
-  /// or three (the motto), or one (the arch's last bar).
+  /// After an arch's first bar, a bar has one pair fewer than the bar before, or three (the motto), or one (the arch's last bar).
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {

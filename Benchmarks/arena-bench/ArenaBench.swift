@@ -175,7 +175,6 @@ struct ArenaBench: Sendable {
     (configuration.games, configuration.seed) = (games, 1)
     var run = try Run(configuration, threads: threads, guardExecutable: "")
     run.output = file
-    // Removing the previous file is not measured.
     if let file { unlink(file) }
     let (wall, processor) = (monotonicMilliseconds(), processorTime(CLOCK_PROCESS_CPUTIME_ID))
     let report = try run.play()
@@ -216,8 +215,7 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// A trivial engine in C plays itself. The arena guards the processes, keeps clocks and checks moves; the C baseline only passes the
-  /// messages.
+  /// A trivial engine in C plays itself. The arena guards, times and checks the engines; the C baseline only passes their messages.
   private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
     configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]

@@ -220,8 +220,7 @@ static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Counts the last two plies without playing them. `many` of the two moves do not win; after `lost` of these the opponent completes a
-    // line.
+    // Counts the last two plies without playing them: `many` of the two moves do not win, and `lost` of these let the opponent win.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;
@@ -281,8 +280,7 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // Adds cell c to each subset in `masks`. `keys[i]` is the amount by which the board's key falls if the marks in `masks[i]` are X's
-      // instead of O's.
+      // Adds cell c to each subset in `masks`. `keys[i]` is how much the board's key falls if `masks[i]` are X's instead of O's.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;
@@ -433,7 +431,6 @@ int main(int count, char **words) {
            (unsigned long long)(e[6] + e[8]));
     return 0;
   } else if (!strcmp(words[1], "mcts")) {
-    // Ten thousand simulations a search, as for one move of a player.
     for (long i = 0; i < amount / 10000; i++) signature = mix(signature + mcts((uint64_t)i + 1, 10000));
     best_time = now() - begun;
   } else {

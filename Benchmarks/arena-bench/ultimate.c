@@ -304,7 +304,6 @@ int main(int count, char **words) {
     printf("%.0f %ld/%ld/%ld\n", now() - begun, ends[2], ends[1], ends[0]);
     return 0;
   }
-  // Ten thousand simulations a search, as for one move of a player.
   for (long i = 0; i < amount / 10000; i++) signature = mix(signature + search((uint64_t)i + 1, 10000));
   printf("%.0f %llu\n", now() - begun, (unsigned long long)signature);
   return 0;

@@ -21,7 +21,6 @@ final class Child {
     servers = [process.processIdentifier]
   }
 
-  /// Starts PostgreSQL and several nodes of `server` with `scripts/cluster`.
   init(cluster script: String, server: String, nodes: Int, _ arguments: [String]) {
     setenv("ALINA_SERVER", server, 1)
     start(script, ["--nodes", "\(nodes)", "--"] + arguments) { line in
@@ -37,7 +36,6 @@ final class Child {
     }
   }
 
-  /// Starts a program and waits until `isReady` accepts a line of its output.
   private func start(_ program: String, _ arguments: [String], _ isReady: (Substring) -> Bool) {
     let out = Pipe()
     process.executableURL = URL(filePath: program)

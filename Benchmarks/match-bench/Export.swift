@@ -56,7 +56,6 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     return promise.futureResult
   }
 
-  /// Ends the export if no answer came for ten seconds.
   private func watch(_ loop: any EventLoop, answered before: Int) {
     loop.scheduleTask(in: .seconds(10)) { [self] in
       guard open > 0 else { return }

@@ -109,7 +109,6 @@ extension UnsafeRawBufferPointer {
     return nil
   }
 
-  /// The characters from `offset` up to the next quotation mark.
   func word(at offset: Int) -> String {
     let end = self[offset...].firstIndex(of: UInt8(ascii: "\"")) ?? count
     return String(decoding: self[offset..<end], as: UTF8.self)

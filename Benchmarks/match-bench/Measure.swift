@@ -31,7 +31,6 @@ struct Measure {
 
   private func server(_ arguments: [String]) -> Child { Child(options.server, Measure.open + arguments) }
 
-  /// `nil` without `scripts/cluster`.
   private func cluster(_ nodes: Int) -> Child? {
     options.cluster.map { Child(cluster: $0, server: options.server, nodes: nodes, Measure.limits) }
   }
@@ -144,7 +143,6 @@ struct Measure {
         ratio: ratio, goal: goal))
   }
 
-  /// Measures pairings: each match is aborted as soon as it begins, and its players seek again.
   private mutating func pair(_ name: String, _ child: Child) throws {
     defer { child.stop() }
     let loop = group.next()
@@ -206,8 +204,7 @@ struct Measure {
     try verify(players, "latency")
   }
 
-  /// 512 players with 20 s for a game and 1 s more for each move play Classic, a move every 1.5 s: first outside of tournaments, then in
-  /// one.
+  /// 512 players of Classic with 20 s for a game and 1 s more a move, who move every 1.5 s: without a tournament, then in one.
   private mutating func event(_ store: String, _ start: (_ withTournament: Bool) -> Child?) throws {
     var alone: Double?
     for isTournament in [false, true] {
@@ -240,7 +237,6 @@ struct Measure {
     }
   }
 
-  /// Makes and starts a tournament; returns its code.
   private func tournament(on child: Child) throws -> String {
     let loop = group.next()
     let code = loop.makePromise(of: String.self)
@@ -272,8 +268,7 @@ struct Measure {
     try verify(players, "across")
   }
 
-  /// A hundred matches with five moves a second each: alone, then beside fifty connections that send ten times as many lines as the server
-  /// allows.
+  /// A hundred matches with five moves a second each: alone, then beside fifty connections that send ten times the allowed lines.
   private mutating func flood() throws {
     let child = Child(
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
@@ -372,7 +367,7 @@ struct Measure {
         name: name, value: "\(there): \(fixed(Double(after - before) / Double(count))) KiB each", goal: goal))
   }
 
-  /// Runs redis-benchmark if installed: a well-known server's figure on this machine, for comparison.
+  /// Only if installed: a well-known server's figure on this machine, for comparison.
   private mutating func redis() {
     guard let port = Measure.freePort(), Measure.shell("command -v redis-server && command -v redis-benchmark") != nil
     else {

@@ -3,7 +3,6 @@ import Foundation
 func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench: \(text)\n".utf8)) }
 
 struct Options {
-  /// In the order in which the measurements run.
   static let names = [
     "echo", "redis", "memory", "durable", "cluster", "pairing", "event", "latency", "across", "flood", "idle",
     "idle-tls",

@@ -4,13 +4,12 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Plays many matches at the same time, as fast as the server answers or at a given pace: rematches, drawn and with sides swapped, or games
-/// against new opponents.
+/// Plays many matches at once, as fast as the server answers or at a given pace: rematches with sides swapped, or against new opponents.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
 
-  /// The server's `ok` to a move; `seq` is the number of the move's event in the game's log.
+  /// `seq` is the number of the move's event in the game's log.
   struct Answer {
     let game: Int
     let ply: Int
@@ -34,7 +33,6 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private(set) var answers: [Answer] = []
   /// Moves that arrived at the opponents.
   private(set) var moves = 0
-  /// The `err` and `bye` lines received.
   private(set) var refusals: [String] = []
   /// Nanoseconds from a move's due time to its arrival at the opponent; recorded only if `pace` is set.
   private(set) var latency = Histogram<UInt32>(
@@ -57,8 +55,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var seeks = 0
   private var isOver = false
 
-  /// `pace` is the time in nanoseconds between the moves of a match. `keepsNeighbours` pairs only players 0 and 1, 2 and 3 and so on (at
-  /// most 3,000 matches); with several servers, each pair is on two of them.
+  /// `pace`: nanoseconds between a match's moves. `keepsNeighbours`: players 0 and 1, 2 and 3, … play each other, in at most 3,000 matches.
   init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false, tournament: String? = nil) {
     (self.loop, self.pace, self.keepsNeighbours, self.tournament) = (loop, pace, keepsNeighbours, tournament)
   }
@@ -66,7 +63,6 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   var lines: Int { links.reduce(0) { $0 + $1.lines } }
   var bytes: Int { links.reduce(0) { $0 + $1.bytes } }
 
-  /// Connects two players for each match to the servers in turn; each player seeks a game once welcomed.
   func join(_ matches: Int, ports: [Int]) throws {
     try loop.submit {
       self.nodes = ports.count
@@ -84,7 +80,6 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     passage.reset()
   }
 
-  /// Running games go on.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {

@@ -9,9 +9,7 @@ import TicTacToe
 
 /// Measures the stores, and compares the waits of moves with those that the capacity model of docs/scale.md simulates.
 @main struct StoreBench {
-  /// Of an empty database.
   private let address: PGAddress
-  /// An empty folder.
   private let folder: String
   private let seconds: Double
 
@@ -51,7 +49,6 @@ import TicTacToe
       tables = (0..<matches).map { Table(m: StoreBench.match(base << 40 + UInt64($0))) }
     }
 
-    /// One move in each of the next `count` matches.
     mutating func batch(_ count: Int) -> [StoreUnit] {
       (0..<count).map { _ in
         defer { at = (at + 1) % tables.count }
@@ -89,7 +86,6 @@ import TicTacToe
       + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
   }
 
-  /// Throws unless all units are applied.
   private func apply(_ units: [StoreUnit], to store: any MatchStore) throws {
     for verdict in store.apply(units) {
       guard case .applied = verdict else { throw StoreError.failed("\(verdict)") }
@@ -167,8 +163,7 @@ import TicTacToe
     try cluster()
   }
 
-  /// Measures how many rated matches a second PostgreSQL begins, sixteen in a commit, with the removal of the players' tickets (waiting
-  /// seeks).
+  /// How many rated matches a second PostgreSQL begins, sixteen in a commit, with the removal of the players' tickets (waiting seeks).
   private func pairs(_ store: any MatchStore) throws {
     let size = 16
     let players = (1...Int64(2 * size)).map { i in
@@ -214,7 +209,6 @@ import TicTacToe
     print("PostgreSQL, \(size) matches begun a commit: \(text(Double(begun) / spent)) matches/s")
   }
 
-  /// The stores of one, two and three nodes on one database, each on its own thread.
   private func cluster() throws {
     for count in 1...3 {
       try sweep()
@@ -237,8 +231,7 @@ import TicTacToe
 
   // MARK: the capacity model
 
-  /// Prints the waits of moves that arrive at random while one thread commits all waiting moves as one batch: as measured, and as
-  /// simulated.
+  /// Prints the waits, measured and simulated, of moves that arrive at random while one thread commits all waiting moves as one batch.
   private func openLoop(_ store: any MatchStore) throws {
     let cost = try calibrate(store)
     let factors = cost.factors.sorted()
@@ -273,7 +266,6 @@ import TicTacToe
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
-  /// Measures batches of six sizes in a database with nine thousand live matches.
   private func calibrate(_ store: any MatchStore) throws -> Cost {
     var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []
@@ -298,7 +290,6 @@ import TicTacToe
     )
   }
 
-  /// Draws the times of moves that arrive at random at a mean rate per second.
   private func arrivals(_ rate: Double) -> [Double] {
     var random = SplitMix64(seed: 5)
     var at = 0.0
