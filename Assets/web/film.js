@@ -10,11 +10,11 @@ export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported
 
 /** Adds the duration in seconds to a WebM file: browsers omit the duration, and players cannot seek without it. */
 function withDuration(bytes, seconds) {
-  // The id of the element Info (RFC 9559). The same bytes as the value of SeekID follow their length, 0x84 (4 bytes).
+  // The id of the element Info (RFC 9559). After the byte 0x84, a length, the same bytes are the value of a SeekID instead.
   const name = [0x15, 0x49, 0xA9, 0x66];
   const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
   if (start < 4) return bytes;
-  // The number of bytes of the size is one more than the number of leading zero bits of its first byte.
+  // An element's size has one byte more than the size's first byte has leading zero bits.
   const length = Math.clz32(bytes[start]) - 23;
   let size = bytes[start] % 2 ** (8 - length);
   for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
@@ -58,7 +58,7 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     // Without a sound output the promise of `resume()` stays pending: after `PATIENCE` ms the film is recorded without sound.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
-    // In a silent film, Firefox would wait for ever for the sound of the audio codec.
+    // With an audio codec in the type, Firefox would wait for ever for sound.
     const mimeType = isHeard ? kind : kind.replace(/,[^,"]+"/, '"');
     recorder = new MediaRecorder(new MediaStream(tracks), { mimeType, videoBitsPerSecond: 4_000_000 });
     const type = kind.split(';')[0], parts = [];

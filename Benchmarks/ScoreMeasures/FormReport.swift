@@ -125,7 +125,7 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// The number of bars whose M and T notes equal those of a bar less than half an hour before, of the number of bars compared.
+  /// The number of bars whose M and T notes equal those of a bar less than half an hour before, and the number of bars compared (`of`).
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)

@@ -12,7 +12,7 @@ package enum Roughness {
   static let partials = 6
   static let decay = 0.88
 
-  /// For two simultaneous notes of equal velocity.
+  /// The roughness of two simultaneous notes of equal velocity.
   package static func of(_ a: Pitch, _ b: Pitch) -> Double {
     let spectrum = [a, b].flatMap { pitch in
       let f0 = Pitch.frequency(midi: Double(pitch.midi))

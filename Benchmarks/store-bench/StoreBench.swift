@@ -106,7 +106,7 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// The cost of a batch in seconds: `fixed + each · moves`, times one of `factors` (measured by fitted time).
+  /// The cost of a batch in seconds: `fixed + each · moves`, times one of `factors` (measured time divided by fitted time).
   private struct Cost {
     var fixed: Double
     var each: Double
@@ -261,7 +261,7 @@ import TicTacToe
     return load
   }
 
-  /// The next measurement must not include the database's deferred work.
+  /// Makes the database do its deferred work, which the next measurement must not include.
   private func sweep() throws {
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }

@@ -125,7 +125,7 @@ case "notes":
   }
   write(out, to: arguments.dropFirst().first ?? "notes.f32")
 case "stems":
-  // The levels of reverb and of sympathetic strings in dB, relative to the dry sound.
+  // Prints the levels of reverb and of sympathetic strings in dB, relative to the dry sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
     var patch = standard
     change(&patch)
@@ -148,7 +148,7 @@ case "stems":
     "dry", 10 * log10(power(dry) / 960_000), "dB RMS; room", 10 * log10(difference(room) / power(dry)),
     "strings", 10 * log10(difference(strings) / power(dry)))
 case "torture":
-  // Under RealtimeSanitizer. `violate` also allocates memory, to show that the sanitizer reports it.
+  // Renders every kind of event under RealtimeSanitizer. `violate` also allocates memory, to show that the sanitizer reports it.
   let violate = arguments.dropFirst().first == "violate"
   guard realtime_probe_is_live() != 0 else {
     print("torture: not built with RealtimeSanitizer; see scripts/sanitize-audio")

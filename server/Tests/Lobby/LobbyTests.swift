@@ -202,7 +202,7 @@ import TicTacToe
     var random = SplitMix64(seed: 5)
     for round in 0..<20 {
       var world = try SteppedLobby(seed: UInt64(round))
-      // So far apart that the range of accepted opponents must widen before players are paired.
+      // The ratings are so far apart that the range of accepted opponents must widen before players are paired.
       var players: [AccountRecord] = []
       for n in 1...20 {
         let token = SHA256.hash(Array("token\(n)".utf8))

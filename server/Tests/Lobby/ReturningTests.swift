@@ -75,7 +75,7 @@ import Testing
     let move = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
     world.step(.notification("grown \(m) \(seq + 1)\n\(move)"))
     try #require(try world.state(m).seq == seq + 1)
-    // The store has no forged move, so it refuses O's answer to the forged move, and the node reads the log again.
+    // The forged move is not in the store, which refuses O's answer; the node then reads the log again.
     world.said = []
     world.move(o, m, 1, "b2")
     #expect(try world.state(m) == world.stored(m))

@@ -120,7 +120,7 @@ import TicTacToe
     guard players >= 30 else { return }
     #expect(Report.wait(0.99, of: report.waits) <= 3000)
     #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 1000)
-    // With 30 players two become free about every two seconds, often those who have just played each other.
+    // With 30 players two become free about every two seconds, often those who have just played: one game in six may repeat a pairing.
     #expect(report.repeats * (players < 100 ? 6 : 100) <= report.games)
     #expect((report.ranksOfStrongest.first ?? 99) <= 3, "one of the strongest is among the first three")
   }

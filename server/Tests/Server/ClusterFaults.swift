@@ -77,7 +77,7 @@ final class ClusterFaultRun {
       began = MatchClient.now
       struck = crowd.live
       try await begin(fault, i)
-      // By then the messages sent before the fault have arrived; only later messages show that a match continues.
+      // After 50 ms the messages sent before the fault have arrived; only later messages show that a match continues.
       try await Task.sleep(for: .milliseconds(50))
       // A client that is disconnected sees no live match, but the matches that it played before must continue, too.
       let before = crowd.live.merging(crowd.unfinished(of: struck), uniquingKeysWith: max)
@@ -135,7 +135,7 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      // After more strokes no live match would be left, as no match can start meanwhile.
+      // After more than eight strokes no match would be live, as no match can start meanwhile.
       for _ in 0..<8 {
         if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(

@@ -47,7 +47,7 @@ import TicTacToe
     #expect(peer.isAtEnd, "the connection is closed as the client asked")
     #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 19, 1].map { "content-length: \($0)" })
     #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
-    // The second body, `a/b|c`, has no line end.
+    // The second reply's body, `a/b|c`, has no line end.
     #expect(
       lines.filter { $0.contains("HTTP/1.1") } == [
         "HTTP/1.1 200 OK", "a/b|cHTTP/1.1 200 OK", "HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK",

@@ -107,7 +107,7 @@ import TicTacToe
       for step in PostgresMigrations.steps.prefix(6).joined() { try run(step) }
       try run("INSERT INTO schema VALUES (6, 3)")
       try run("UPDATE log_language SET version = 3")
-      // The node (epoch 7) that followed the matches below and has shut down.
+      // Adds the row of the node (epoch 7) that followed the matches below and has shut down.
       try run(
         """
         INSERT INTO node (epoch, name, address, peer, lease_until, events, has_left)

@@ -105,7 +105,7 @@ struct Simulation {
     /// How many milliseconds the node's clocks are ahead of the world's.
     var monotonicAhead: Int64 = 0
     var wallAhead: Int64 = 0
-    /// The last scheduled wake-up of the lobby; `tickAt` is its time.
+    /// The number of the lobby's last scheduled wake-up; `tickAt` is the wake-up's time.
     var tick = 0
     var tickAt: Int64?
     var waiting: [(UInt64, StoreUnit)] = []

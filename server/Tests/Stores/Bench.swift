@@ -195,7 +195,7 @@ final class Bench {
         lives: lives), at: node)
   }
 
-  /// A guest as of `guest`, who registers NAME with the token `t-NAME`.
+  /// Logs in as `guest` does, and registers NAME with the token `t-NAME`.
   func player(_ name: String, at node: NodeID = "a") throws -> AccountRecord {
     let guest = try guest(name, at: node).profile.account
     let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: Bench.lives.account)

@@ -192,7 +192,7 @@ import TicTacToe
       default_pool_size = \(sessions)
       ignore_startup_parameters = extra_float_digits
       """.write(toFile: folder.path + "/\(mode).ini", atomically: true, encoding: .utf8)
-      // pgbouncer refuses to run as root. The other user must be able to read the configuration file.
+      // pgbouncer refuses to run as root; the user `postgres` must be able to read the configuration file.
       for path in [folder.path, folder.path + "/\(mode).ini"] { chmod(path, 0o755) }
       let user = getuid() == 0 ? ["-u", "postgres"] : []
       return try Child([try #require(program("pgbouncer"))] + user + [folder.path + "/\(mode).ini"])

@@ -95,7 +95,7 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// Each rated match begins with the rating that the account's previous one left. `ends`: the matches in the order of their ends.
+  /// Checks that each rated match begins with the rating that the account's previous one left. `ends` orders the matches by their ends.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {
     var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
     let places = Dictionary((ends ?? []).enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

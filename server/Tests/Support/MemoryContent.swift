@@ -6,7 +6,7 @@ import TicTacToe
 struct MemoryContent {
   struct Node {
     var record: NodeRecord
-    /// In the order of joining.
+    /// The node's place in the order of joining.
     var number: Int
     var heartbeat: Int64
   }

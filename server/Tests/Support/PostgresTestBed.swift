@@ -40,7 +40,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
   }
 
-  /// Returns a URL that leads to the writable one of the two servers.
+  /// Returns a URL that leads to the server or its standby, whichever is writable.
   package func makeStandby() throws -> String {
     lock.lock()
     defer { lock.unlock() }
@@ -83,7 +83,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return { _ = try connection.run([set(.int($0))], within: 20_000) }
   }
 
-  /// Define a `clock_timestamp` that hides PostgreSQL's own and adds the interval in the table `clock`.
+  /// Statements for a `clock_timestamp` that hides PostgreSQL's own and adds the interval in the table `clock`.
   package static let settableClock = [
     "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
     """

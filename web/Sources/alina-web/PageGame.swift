@@ -179,7 +179,7 @@ package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
 @_expose(wasm, "start") @_cdecl("alinaStart")
 package func alinaStart(_ seed: Double) { game = PageGame(seed: UInt64(seed)) }
 
-/// In device pixels; `scale` is the number of device pixels per CSS pixel.
+/// The size is in device pixels; `scale` is the number of device pixels per CSS pixel.
 @_expose(wasm, "resize") @_cdecl("alinaResize")
 package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
   game?.resize(width: Int(width), height: Int(height), scale: scale)
