@@ -50,7 +50,7 @@ extension Simulation {
     down(i)
   }
 
-  /// For 0.5 to 9.5 s. After 3 s without a heartbeat the other nodes consider the node dead.
+  /// Stops a node for 0.5 to 9.5 s. After 3 s without a heartbeat the other nodes consider the node dead.
   mutating func stopForLong(_ i: Int) {
     count("stop")
     nodes[i].stopsAtCommit = false

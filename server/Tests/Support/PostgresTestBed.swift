@@ -32,7 +32,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
   /// Empty if the server did not start.
   package var port: String { url.split(separator: ":").last?.split(separator: "/").first.map(String.init) ?? "" }
 
-  /// `kill`, `start`, `stop` or `cont`. Returns when the script has carried out the order.
+  /// `order` is `kill`, `start`, `stop` or `cont`. Returns when the script has carried out the order.
   package func order(_ order: String) throws {
     lock.lock()
     defer { lock.unlock() }

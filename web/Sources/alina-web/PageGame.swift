@@ -243,8 +243,8 @@ package func alinaText(_ kind: Int32) {
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
-/// 0: whether the page is visible. 1: whether the page has the focus. 2: the sound, 1 if it plays, 0 without an output, 2 if the browser
-/// cannot play it. 3: whether the page fills the screen. 4: whether the user has muted the page on the lock screen.
+/// Sets a state. 0: whether the page is visible. 1: whether the page has the focus. 2: the sound, 1 if it plays, 0 without an output, 2 if
+/// the browser cannot play it. 3: whether the page fills the screen. 4: whether the user has muted the page on the lock screen.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
