@@ -10,7 +10,7 @@ export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported
 
 /** Adds the duration in seconds to a WebM file: browsers omit the duration, and players cannot seek without it. */
 function withDuration(bytes, seconds) {
-  // The id of the element Info (RFC 9559). After the byte 0x84, a length, the same bytes are the value of a SeekID instead.
+  // The id of the element Info (RFC 9559). If 0x84 (a length of 4 bytes) precedes these bytes, they are the value of a SeekID.
   const name = [0x15, 0x49, 0xA9, 0x66];
   const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
   if (start < 4) return bytes;

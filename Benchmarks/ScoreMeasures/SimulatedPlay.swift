@@ -43,7 +43,7 @@ package struct SimulatedPlay: Sendable {
     events += conductor.music.advance(to: end - Conductor.lookahead) + conductor.music.fade(at: end)
   }
 
-  /// As a multiple of the median.
+  /// A thinking time as a multiple of the median.
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
     // The sum of twelve uniform numbers is nearly normal. Without libm (a series computes e^x) the times are equal on every machine.
     let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }

@@ -41,7 +41,7 @@ import TicTacToe
     return (code, players)
   }
 
-  /// X wins. Returns the connection of X.
+  /// X wins the game. Returns the connection of X.
   @discardableResult private func play(_ world: inout SteppedLobby, _ a: Int, _ b: Int) throws -> Int {
     let m = try #require(world.field("m", of: a, in: "paired"))
     let (x, o) = world.field("side", of: a, in: "paired") == "x" ? (a, b) : (b, a)
