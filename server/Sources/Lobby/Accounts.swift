@@ -4,8 +4,8 @@ import MatchStore
 /// A cache of the accounts that the sessions and matches of this node need.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account that units in flight (not answered by the store yet) will change: the number of these units, and whether the account
-  /// was read from the store while they were in flight (`isRead`). The read values may or may not include the units' changes.
+  /// For each account: how many unanswered units will change the account, and whether the account was read from the store meanwhile
+  /// (`isRead`). The values read may include the units' changes already.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }
@@ -19,7 +19,7 @@ struct Accounts: Sendable {
     adding[account.id]?.isRead = true
   }
 
-  /// Makes the next call of `cache` for each of these accounts replace the cached account, even by one with a lower version.
+  /// Makes the next `cache` of each account replace the cached values, even by values of a lower version.
   mutating func invalidate(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
 
   mutating func evict(_ id: Int64) { all[id] = nil }
@@ -36,8 +36,8 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Adds the scores of a stored unit to the cached accounts. Leaves out, and returns, the accounts that were read while the unit was in
-  /// flight: their values may include the scores already, so they must be read again.
+  /// Adds a stored unit's scores to the cached accounts. Skips and returns the accounts that were read while the unit was in flight: their
+  /// values may include the scores already.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {
@@ -54,6 +54,5 @@ struct Accounts: Sendable {
 }
 
 extension AccountRecord {
-  /// Whether an administrator has banned or deleted the account.
   var isClosed: Bool { banned || name == AccountRecord.deletedName(id) }
 }

@@ -1,11 +1,10 @@
 /// Cleans text that players typed, before other players see it.
 enum ChatText {
-  /// The most combining marks, such as accents, that `cleaned` keeps on one letter. No living script uses more, and more would overlap
-  /// adjacent lines.
+  /// No living script puts more than four combining marks (such as accents) on a letter, and more would overlap adjacent lines.
   private static let mostMarks = 4
 
   /// Removes control characters, bidirectional overrides, invisible format characters, and combining marks beyond the first `mostMarks` on
-  /// a letter. Keeps joiners inside emoji sequences: in a family emoji, joiners connect the people.
+  /// a letter. Keeps the joiners in emoji sequences, such as a family.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars
@@ -21,8 +20,7 @@ enum ChatText {
         result.append(scalar)
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue
       default:
-        // A kept character begins a letter, whose marks are counted from 0. A removed character must not reset the count: more marks than
-        // `mostMarks` would then stay on the letter before it.
+        // A removed character must not reset the count of marks: the letter before it could then keep more than `mostMarks`.
         marks = 0
         result.append(scalar)
       }

@@ -5,19 +5,17 @@ import TicTacToe
 
 /// Work for one connection, handled in order: a client's request, or an order of this node to send the client something.
 enum Request: Sendable {
-  /// A line from the client, and the monotonic time, in ms, at which it was decoded.
+  /// A line from the client, decoded at the monotonic time `at`, in ms.
   case line(ClientLine, at: Int64)
-  /// Subscribe the player's session to a match and send the state of the match. If the match is new to the player, send `paired` first, as
-  /// the answer to the request `re`.
+  /// Subscribe the player and send the match's state; for a match new to the player, first answer the request `re` with `paired`.
   case follow(MatchID, re: String?, isNew: Bool)
-  /// Send the code of a room, in answer to the request `re`.
+  /// Answer the request `re` with a room's code.
   case room(MatchID, re: String?)
-  /// Send a spectator the state of a match, because the spectator's connection was too slow to take the events of the match.
+  /// Send a spectator the state of a match whose events the spectator's connection was too slow to take.
   case caughtUp(MatchID)
   /// A request that waited until its match was read again from the store, and is handled now.
   indirect case afterReading(Request)
 
-  /// Whether the request asks for the state of a match.
   var asksForState: Bool {
     switch self {
     case .line(let line, _): if case .sync = line.message { true } else { false }
@@ -40,12 +38,10 @@ enum Request: Sendable {
 struct Connection: Sendable {
   let address: String?
   var session: String?
-  /// The protocol version of the connection.
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// How many things the connection waits for: answers of the store, and matches with a unit or a read in flight. At 0 it begins the next
-  /// request.
+  /// The number of waits, for answers of the store or for matches with a unit or read in flight. At 0 the next request begins.
   var outstanding = 0
   /// Requests received while the connection waits, in order.
   var queue: [Request] = []
@@ -57,15 +53,13 @@ struct Tries: Sendable {
   private var minute: Int64 = 0
   private var counts: [String: Int] = [:]
 
-  /// Counts an attempt of `what`, such as `login 203.0.113.7`. Returns `false` if the present minute has more than `limit` of these
-  /// attempts.
+  /// Counts an attempt of `what`, such as `login 203.0.113.7`; `false` if the attempt exceeds `limit` in the present minute.
   mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
     if minute != now / 60_000 { (minute, counts) = (now / 60_000, [:]) }
     counts[what, default: 0] += 1
     return counts[what, default: 0] <= limit
   }
 
-  /// The attempts of `what` within the present minute.
   func count(_ what: String, _ now: Int64) -> Int { minute == now / 60_000 ? counts[what] ?? 0 : 0 }
 
   /// Takes an attempt off the count, because a failure of the server must not count against the client.

@@ -1,14 +1,12 @@
 import MatchProtocol
 import TicTacToe
 
-/// The events of a match in memory: encoded, with how many of them the store is known to have, and the answers to repeated commands.
+/// The encoded events of a match in memory, and the answers to repeated commands.
 struct EventLog: Sendable {
-  /// The encoded events, to be sent to clients that lack them.
   private(set) var bodies: [[UInt8]] = []
-  /// The number of events that the store is known to have. Later events came in notifications, which another user of the database
-  /// can forge.
+  /// The number of events that the store is known to have. Later events came in notifications, which another database user can forge.
   private(set) var storedCount = 0
-  /// For each command, by its side and the id that its client gave it (`mid`): the action, and the number (`seq`) of the event it caused.
+  /// Each command's action and the number (`seq`) of its event, by side and by the id that the client gave the command (`mid`).
   private var answers: [String: Answer] = [:]
 
   typealias Answer = (action: MatchAction, seq: Int)
@@ -21,27 +19,26 @@ struct EventLog: Sendable {
     case broken
   }
 
-  /// Appends an event; `isStored`: whether the store has it.
+  /// `isStored`: whether the store has the event.
   mutating func append(_ event: MatchEvent, body: [UInt8], isStored: Bool) {
     bodies.append(body)
-    // The store accepts an event if the log has the expected length; it does not compare the earlier events. So a stored event does not
-    // prove that an earlier event, which a notification brought, is genuine. Count an event as stored only if all events before it are.
+    // The store checks only the length of a log. So a stored event does not prove that earlier events, brought by notifications, are
+    // genuine: count an event as stored only if all earlier events are stored.
     if isStored, storedCount == bodies.count - 1 { storedCount += 1 }
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[side.text + mid] = (action, bodies.count)
     }
   }
 
-  /// The answer to an earlier command of a side with the same id: a command that is repeated gets the same answer.
+  /// A repeated command, recognised by its `mid`, gets the answer of the first time.
   func answer(to mid: String, of side: Player) -> Answer? { answers[side.text + mid] }
 
-  /// Whether one of `events`, the first of which has the number `seq`, differs from the event in memory that has the same number.
+  /// Whether one of `events`, numbered from `seq` on, differs from the event of the same number in memory.
   func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
     zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
   }
 
-  /// Compares the events in memory with a log from the store. `requested` tells how many events memory had when the log was
-  /// requested, and how many of them were known to be stored.
+  /// `requested`: how many events memory had when `log` was requested, and how many of these events the store was known to have.
   mutating func compare(_ log: [[UInt8]], requested: (count: Int, storedCount: Int)) -> Comparison {
     let same = zip(bodies, log).prefix { $0 == $1 }.count
     if same < min(storedCount, log.count) || log.count < requested.storedCount { return .broken }

@@ -6,16 +6,16 @@ import TicTacToe
 extension LiveMatch {
   enum Decision: Hashable {
     case append([MatchEvent])
-    /// The match ends; the events in `first` are logged before the event that ends it.
+    /// The events in `first` are logged before the event that ends the match.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
-    /// The match allows the request for a rematch. The lobby checks the other conditions, such as the limit of live matches.
+    /// The match allows a rematch; the lobby checks other conditions, such as the limit of live matches.
     case rematch
     /// The side to move lost on time before this command.
     case isTooLate
     case refuse(ErrorCode, String)
   }
 
-  /// A player's command; it was decoded at the monotonic time `at`, in ms.
+  /// A player's command, decoded at the monotonic time `at`, in ms.
   struct Command {
     let action: MatchAction
     let side: Player
@@ -116,7 +116,7 @@ extension LiveMatch {
 }
 
 extension MatchAction {
-  /// The command that produced an event, for comparison with a repeated command; `nil` for events without a command.
+  /// The command that produced an event; `nil` for an event without a command, such as `flag`.
   init?(_ event: MatchEvent) {
     switch event.kind {
     case .move(let ply, let cell, _): self = .move(ply: ply, cell: cell)

@@ -6,45 +6,42 @@ import TicTacToe
 struct LiveMatch: Sendable {
   private(set) var state: MatchState
   var record: MatchRecord
-  /// The nodes that follow the match (keep it in memory and are notified of its events), as the store named them last.
+  /// The nodes that follow the match, as the store named them last.
   var nodes: [NodeID] = []
   private(set) var log = EventLog()
   /// For each side, the sessions of this node that play it.
   var followers = Sides<[String]>(x: [], o: [])
-  /// The connections of the spectators.
   var watchers: [ConnectionID] = []
 
-  /// The unit or the read of this match that is in flight at the store, and the commands that wait for its end.
   var work = Work()
-  /// Whether a new event can be decided: no unit is in flight and the log is not being read again.
+  /// Whether a new event can be decided.
   var isSettled: Bool { work.unit == nil && !work.isBeingRead }
 
   var presence = Sides(x: Presence(), o: Presence())
-  /// The monotonic time, in ms, at which the clock of the side to move began to run; `nil` while the clock is stopped.
+  /// Monotonic ms at which the clock of the side to move began to run; `nil` while the clock is stopped.
   private(set) var turnStarted: Int64?
-  /// The wait after a restart of the server: the clock stays stopped until the side to move has come back, at most until this span ends.
+  /// After a restart of the server, the clock stays stopped until the side to move has come back, at most for this span.
   private var wait: Span?
-  /// When the room's code expires, in monotonic milliseconds.
+  /// When the room's code expires, in monotonic ms.
   private(set) var codeDies: Int64?
-  /// The deadline for requesting or accepting a rematch, in monotonic milliseconds.
+  /// Until when a rematch may be requested or accepted, in monotonic ms.
   private(set) var rematchUntil: Int64?
-  /// When the match is evicted from memory, in monotonic milliseconds; `nil` until the match is over.
+  /// When the match is evicted from memory, in monotonic ms; `nil` until the match is over.
   var forgetAt: Int64?
-  /// The monotonic times, in ms, of the match's pending timers, the latest first. A new timer is set only if it is due before all of them.
+  /// The match's pending timers, by due time in monotonic ms, the latest first: a new timer is set only if due before all others.
   var timers: [Int64] = []
 
   struct Work: Sendable {
     /// The number of the unit in flight that will change this match.
     var unit: UInt64?
-    /// Whether the log is being read again (`isBeingRead`), and whether to read it again once no unit is in flight (`isBehind`).
+    /// `isBehind`: whether to read the log again once no unit and no read is in flight.
     var isBeingRead = false
     var isBehind = false
-    /// How many events memory had when the log was last requested (`count`), and how many of them the store was known to have.
+    /// How many events memory had when the log was last requested, and how many of these events the store was known to have.
     var requested = (count: 0, storedCount: 0)
     /// Commands that wait, in order, until no unit and no read of the match is in flight.
     var waiting: [(id: ConnectionID, request: Request)] = []
-    /// While the store fails: the earliest monotonic time, in ms, at which the server may again submit an event that no client asked for,
-    /// such as a loss on time.
+    /// While the store fails: monotonic ms until which the server submits no event of its own, such as a loss on time.
     var retryAt: Int64?
   }
 
@@ -53,8 +50,7 @@ struct LiveMatch: Sendable {
     state = MatchState(id: record.id)
   }
 
-  /// Folds a stored log. The store's times become monotonic times by subtracting `ahead`, the store's clock minus the monotonic clock.
-  /// Throws if the log is inconsistent. O(events).
+  /// Folds a stored log; O(events). Throws if the log is inconsistent. `ahead`: the store's clock minus the monotonic clock, in ms.
   init(
     _ stored: StoredMatch, now: Int64, ahead: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {
@@ -77,27 +73,26 @@ struct LiveMatch: Sendable {
 
   func account(at side: Player) -> Int64? { side == .x ? record.x : record.o }
 
-  /// Subscribes a session of a side's player to the match; returns `false` if the session was subscribed already.
+  /// Subscribes a session of a side's player; `false` if the session was subscribed already.
   @discardableResult mutating func add(_ session: String, to side: Player) -> Bool {
     guard !followers[side].contains(session) else { return false }
     followers[side].append(session)
     return true
   }
 
-  /// Sets `Work.requested`: how many events memory has and how many the store is known to have, just before the log is requested.
+  /// Call just before the log is requested from the store.
   mutating func noteRequest() { work.requested = (log.bodies.count, log.storedCount) }
 
-  /// Compares the events in memory with a log from the store; see `EventLog.compare`.
   mutating func compare(_ stored: [[UInt8]], requested: (count: Int, storedCount: Int)) -> EventLog.Comparison {
     log.compare(stored, requested: requested)
   }
 
-  /// Takes over from `old` the players, the spectators, the work in progress and the timers. `old` is this match as it was in memory.
+  /// `old`: this match as it was in memory.
   mutating func replace(_ old: LiveMatch) {
     (followers, watchers, work, timers) = (old.followers, old.watchers, old.work, old.timers)
   }
 
-  /// Folds an event at a monotonic time, in ms, and updates clocks, absences and deadlines. `isStored`: whether the store has the event.
+  /// Folds an event and updates clocks, absences and deadlines. `now`: monotonic ms. `isStored`: whether the store has the event.
   mutating func add(
     _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration, isStored: Bool = true
   ) throws(ProtocolError) {
@@ -121,7 +116,7 @@ struct LiveMatch: Sendable {
       (turnStarted, wait, codeDies) = (nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
-    // A rematch request restarts the time for answering it, so that the opponent gets all of `rematchWithin`.
+    // A rematch request restarts the limit, so that the opponent has all of `rematchWithin` to answer.
     case .rematch: allowRematch(configuration, now)
     case .flag, .draw, .resign, .abort, .claim: break
     }
@@ -132,10 +127,8 @@ struct LiveMatch: Sendable {
     forgetAt = now + Int64(configuration.rematchWithin) + 30_000
   }
 
-  /// Whether the match is over and a rematch may still be requested.
   func mayHaveRematch(_ now: Int64) -> Bool { rematchUntil.map { now <= $0 } ?? false }
 
-  /// Records that a side became absent or present.
   mutating func mark(_ side: Player, isHere: Bool, _ now: Int64, _ configuration: LobbyConfiguration) {
     presence[side].mark(isHere: isHere, now, configuration)
     if isHere, wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
@@ -146,8 +139,7 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// After an outage of the store, moves the starts of the turn, of the wait after a restart and of absences by the length of the outage
-  /// into the future, but not past `now`. No command could be stored during the outage, so it must not count against a player.
+  /// Moves the starts of turn, wait and absences later, at most to `now`, so that an outage of the store does not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
@@ -164,14 +156,14 @@ struct LiveMatch: Sendable {
     init(_ start: Int64, _ length: Int) { (self.start, self.length) = (start, Int64(length)) }
   }
 
-  /// The monotonic time, in ms, at which the clock of the side to move runs out, without the time added for network delay.
+  /// Monotonic ms at which the side to move runs out of time, without the time added for network delay.
   var deadline: Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }
     if !state.bothMoved { return started + Int64(state.terms.firstMoveWithin) }
     return started + Int64(state.clocks?[state.turn] ?? Limits.untimedMove)
   }
 
-  /// Milliseconds that the side to move has left at the time `now`, for display.
+  /// Milliseconds that the side to move has left, for display.
   func left(at now: Int64) -> Int? {
     guard state.phase == .live else { return nil }
     guard state.bothMoved, let started = turnStarted else { return state.clocks?[state.turn] }
@@ -180,8 +172,7 @@ struct LiveMatch: Sendable {
 
   // MARK: timers
 
-  /// The monotonic time, in ms, at which to call `due` next; `nil` if time alone changes nothing. `flagDelay` are the milliseconds from the
-  /// deadline of the side to move until this node declares that side lost on time.
+  /// Monotonic ms at which to call `due` next; `nil` if time alone changes nothing. `flagDelay`: ms from the deadline to the loss on time.
   func nextDue(flagDelay: Int64, _ now: Int64, _ configuration: LobbyConfiguration) -> Int64? {
     if let retry = work.retryAt { return retry }
     switch state.phase {
@@ -194,8 +185,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both players are absent for too long, neither can claim the win: a match without a clock is aborted, any other ends by its
-      // clock.
+      // If both players are absent too long, neither wins: a match without a clock is aborted, any other ends by its clock.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break
@@ -204,7 +194,7 @@ struct LiveMatch: Sendable {
     return due == .max ? nil : due
   }
 
-  /// The decision that is due now: the end of the match; or, in a match begun by an older server, the missing `confirm` events.
+  /// The decision that is due now: the end of the match or, in a match begun by an older server, the missing `confirm` events.
   func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
     switch state.phase {
     case .over: return nil
@@ -220,8 +210,7 @@ struct LiveMatch: Sendable {
       presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
     }
     if claimable.count == 2 {
-      // Both players were absent for too long, so neither can claim the win: a match without a clock is aborted, any other ends by its
-      // clock.
+      // Both players were absent too long: neither can claim the win.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,
@@ -230,7 +219,7 @@ struct LiveMatch: Sendable {
     return .end(.win(absent.opponent), .gone)
   }
 
-  /// The loss on time of the side to move, or an abort if either side has not made its first move.
+  /// A loss on time, or an abort if a side has not made its first move.
   func outOfTime(_ now: Moment) -> Decision {
     guard state.bothMoved else { return .end(nil, .aborted) }
     var clocks = state.clocks

@@ -2,12 +2,10 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Submits units (changes that are stored together or not at all) to the store, handles the store's verdicts, folds stored events and sends
-/// them to clients.
+/// Submits units to the store, handles the store's verdicts, folds stored events and sends them to clients.
 extension Lobby {
   // MARK: drafts
 
-  /// Drafts a unit that appends events to a match. Changes nothing yet.
   func draft(_ match: LiveMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
     Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
@@ -24,8 +22,8 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // `pauses`: the side to move let the time for its first move run out. This is so if the game ended without an outcome and neither a
-      // player nor an administrator aborted it. The tournament pairs this player again only at the player's request.
+      // `pauses`: the side that missed the time limit of its first move, since neither a player nor an administrator ended the game. The
+      // tournament pairs the side's player again only on request.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -44,8 +42,7 @@ extension Lobby {
     replies.add(.store(number, draft.unit))
   }
 
-  /// Handles the store's verdict on a unit. After `unknown` (the answer was lost) and after a conflict about a log's length, only the log
-  /// tells whether the unit was stored: `readOutcome` reads it. A unit with any other conflict was not stored.
+  /// After `unknown` (a lost answer) or a conflict about a log's length, only the log tells whether the unit was stored.
   mutating func handleVerdict(_ number: UInt64, _ verdict: Verdict) {
     guard let out = store[unit: number] else { return }
     switch verdict {
@@ -72,13 +69,11 @@ extension Lobby {
     }
   }
 
-  /// Ends a unit: it is in flight no longer, and `accounts` expects no more scores from it.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.endExpecting(out.draft.unit.scores)
   }
 
-  /// Reads the log to find out whether a unit with an unknown outcome was applied.
   mutating func readOutcome(of number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
@@ -102,8 +97,7 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       receiveAccounts(followed.accounts)
-      // The store's answer names the nodes that follow this log. Nodes that follow another log of the unit are not notified: they find the
-      // change when they compare their memory with the store.
+      // Only this log's followers are known. Nodes that follow another log of the unit find the change by comparing memory with the store.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)
@@ -111,8 +105,7 @@ extension Lobby {
     retry(out)
   }
 
-  /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: the store may stay out of
-  /// reach for long. The unit stays in flight. If it turns out to be stored, its events are sent, and a repeated command is answered.
+  /// Refuses the requests that wait for a unit of unknown outcome. The unit stays in flight; if it was stored, its events are sent later.
   mutating func refuseWaiting(for number: UInt64) {
     guard let out = store[unit: number] else { return }
     switch out.then {
@@ -136,8 +129,7 @@ extension Lobby {
   /// Folds a stored unit into memory and notifies clients and other nodes.
   private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ following: [MatchID: [NodeID]]) {
     let draft = out.draft
-    // `unsure`: accounts that were read while this unit was in flight, with values that may or may not include its scores. They must be
-    // found before `finish` runs, which forgets that they were read.
+    // Must precede `finish`, which forgets the accounts (`unsure`) that were read while the unit was in flight.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }
@@ -155,7 +147,7 @@ extension Lobby {
         matches.index(log.m)
         readPlayers(of: log.m)
       }
-      // A player joins a room: subscribe the player's session before the events of the match are sent.
+      // A player joins a room: subscribe the player's session before the events are sent.
       if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
         subscribe(log.m, session.account, session.id)
       }
@@ -185,12 +177,12 @@ extension Lobby {
     for log in draft.unit.logs where log.after == 0 { updatePresence(log.m) }
   }
 
-  /// Caches a match that a unit has just created, if a session of this node plays the match.
+  /// Caches a match that a unit has just created, if this node follows the match.
   private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: UnitOrigin) {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
-    // If a request has loaded the match before this verdict arrived, it is enough to subscribe the players to the match.
+    // A request has loaded the match before this verdict arrived: only subscribe the players.
     guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
     var match = LiveMatch(record)
     match.nodes = log.nodes
@@ -212,7 +204,6 @@ extension Lobby {
     arm(log.m)
   }
 
-  /// Subscribes the players of a match that a unit has created and a request has already loaded.
   private mutating func subscribePlayers(_ then: UnitOrigin, at m: MatchID) {
     guard case .paired(let pairing) = then else { return adopt(m) }
     for seat in pairing.both where seat.node == node { pairedElsewhere(seat.id, seat.account, m) }
@@ -222,8 +213,7 @@ extension Lobby {
     if case .start(_, _, _, let previous, _, _) = events.first?.kind { previous } else { nil }
   }
 
-  /// Handles a unit that the store refused for a conflict other than `.log` and `.rating`. Answers the client or administrator who caused
-  /// the unit; opens a room again with another code if its code is taken.
+  /// Handles conflicts other than `.log` and `.rating`: answers the client or administrator, or opens a room again if its code is taken.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
@@ -247,8 +237,7 @@ extension Lobby {
     }
   }
 
-  /// Handles a unit that was not stored: decides its command again with the current state, or refuses the command as busy if it is older
-  /// than `maxWait`.
+  /// Decides the command of an unstored unit again with the current state, or refuses a command older than `maxWait` as busy.
   private mutating func retry(_ out: StoreWork.Unit) {
     if let at = out.then.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
@@ -264,7 +253,6 @@ extension Lobby {
     for log in out.draft.unit.logs where matches[log.m]?.work.unit == nil { resumeMatch(log.m) }
   }
 
-  /// Gives up a unit that the store could not store, and refuses its command.
   private mutating func failUnit(_ out: StoreWork.Unit) {
     switch out.then {
     case .itself: break
@@ -286,8 +274,7 @@ extension Lobby {
     for log in out.draft.unit.logs { resumeMatch(log.m) }
   }
 
-  /// Continues a match that has neither a unit nor a read of its log in flight: reads the log again if needed, serves waiting commands,
-  /// then checks presence and timers.
+  /// Continues a match whose unit or read has ended, unless another unit or read is in flight.
   mutating func resumeMatch(_ m: MatchID) {
     guard matches[m]?.isSettled == true else { return }
     if matches[m]?.work.isBehind == true { return reread(m) }
@@ -301,11 +288,8 @@ extension Lobby {
 
   // MARK: folding
 
-  /// Adds events that the match in memory lacks, and sends them to the match's players and spectators at this node. The first event of
-  /// `events` has the number `after` + 1.
-  ///
-  /// If an event announces a rematch, loads the rematch, unless it is `begins`, which the same unit creates. If an event contradicts the
-  /// log in memory, abandons the match if the events are stored (`isStored`), and reads the match again if they are not.
+  /// Adds the events that memory lacks (the first of `events` has the number `after` + 1) and sends them to players and spectators here.
+  /// `begins`: a rematch that need not be loaded, because the same unit creates it.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
     isStored: Bool = true
@@ -354,7 +338,6 @@ extension Lobby {
     }
   }
 
-  /// Tells the opponent that a side is absent and when the win can be claimed.
   mutating func tellGone(_ side: Player, _ m: MatchID) {
     guard let match = matches[m], match.state.phase == .live else { return }
     let wait = Int((match.presence[side].claimableAt(configuration) ?? now.monotonic) - now.monotonic)
@@ -365,8 +348,7 @@ extension Lobby {
   mutating func introduce(_ m: MatchID) {
     guard let match = matches[m], match.state.phase != .open else { return }
     let lines = ServerMessage.events(of: m, match.log.bodies)
-    // `opening`: the number of events (the `open` of a room) that only players are sent. The player who joined lacks this event, but
-    // spectators have received the state of the room.
+    // Spectators have the state of the room already, so only players are sent its `open` event.
     let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
@@ -377,7 +359,6 @@ extension Lobby {
     let players = connectionsFollowing(match)
     for line in lines.dropFirst(opening) {
       for id in players { send(line, to: id) }
-      // The spectators of the room are sent the events after `opening`, too.
       for id in match.watchers where !players.contains(id) { replies.add(.send(id, line.bytes(), .spectator(m))) }
     }
   }
@@ -389,8 +370,7 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.log.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes those sessions of the room's opener whose clients know the game. If the opener or the player who joined is not connected
-  /// here, checks whether that player is absent.
+  /// Subscribes the sessions of the room's opener whose clients know the game.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
@@ -400,8 +380,8 @@ extension Lobby {
     for side in unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
   }
 
-  /// Whether a connection's protocol version has events of this kind; if not, the caller sends the match's state instead. `open` and
-  /// `start` pass with any version: only the games that they may name depend on it, and a match is sent only to clients that know its game.
+  /// Whether the connection's protocol version has this kind of event; if not, the caller sends the match's state instead. `open` and
+  /// `start` pass with any version, because a match is sent only to clients that know its game.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {
@@ -415,12 +395,11 @@ extension Lobby {
     return ServerMessage.state(match.state, left: match.left(at: now.monotonic), you: you).bytes(re: re)
   }
 
-  /// Sends the current state of a match.
   mutating func sendState(of match: LiveMatch, to id: ConnectionID, re: String?, kind: LineKind) {
     replies.add(.send(id, stateLine(of: match, to: id, re: re), kind))
   }
 
-  /// Refuses a command; the refusal contains the current state of the match.
+  /// The refusal contains the current state of the match.
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: LiveMatch) {
     replies.counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
@@ -431,7 +410,7 @@ extension Lobby {
 
   // MARK: matches that are broken
 
-  /// Records in the store that a match has ended, because its log is inconsistent. The log stays unchanged for inspection.
+  /// Ends a match in the store because its log is inconsistent. The log stays unchanged for inspection.
   mutating func abandon(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     drop(m, "match \(m) is broken; come back")
@@ -446,14 +425,12 @@ extension Lobby {
     note("ended a match because its log is inconsistent", ["m": record.id.rawValue, "why": why])
   }
 
-  /// Evicts a match that has disappeared from the store.
   mutating func vanished(_ m: MatchID) {
     note("a match has disappeared from the store", ["m": m.rawValue])
     drop(m, "match \(m) is lost; come back")
   }
 
-  /// Evicts an unplayable match and closes the connections of its players and spectators, so that they reconnect and request the stored
-  /// state.
+  /// Evicts an unplayable match and closes its connections, so that the clients reconnect and request the stored state.
   mutating func drop(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }

@@ -1,16 +1,14 @@
 import MatchProtocol
 import MatchStore
 
-/// Why the server ends a session at this node. To end only a connection, use `Lobby.close`: the session then leaves its matches when
-/// `.disconnected` arrives.
+/// Why the server ends a session at this node; `Lobby.close` ends only a connection.
 enum Disconnection: Hashable {
   case banned, deleted
-  /// An administrator (`byAdministrator`) or the player (`tokensRevoked`) has revoked the session.
+  /// The session was revoked by an administrator, or by its player (`tokensRevoked`).
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// `resumed`: the session continues on another connection. `over`: it was revoked or has expired. `resumedOrOver`: the node cannot tell
-  /// which.
+  /// `resumed`: on another connection. `over`: revoked or expired. `resumedOrOver`: the node cannot tell which.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {
@@ -48,7 +46,6 @@ extension Lobby {
     disconnect(session, generation == .max ? .over : .resumed)
   }
 
-  /// Disconnects a revoked session at every node.
   mutating func revoke(_ session: String, _ why: Disconnection) {
     if let known = sessions[session] { disconnect(known, why) }
     publish(otherNodes.map(\.id), .session(session, generation: .max))
@@ -63,8 +60,7 @@ extension Lobby {
     connections[id] = nil
   }
 
-  /// Removes a session from this node, ends its seek, and unsubscribes it from its matches. `clean`: the client sent `bye`. `isElsewhere`:
-  /// the session may have been resumed at another node.
+  /// `clean`: the client sent `bye`. `isElsewhere`: the session may have been resumed at another node.
   private mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
     retryUntilDone(.detach(session: session, generation: known.generation))

@@ -47,8 +47,7 @@ extension Lobby {
     } else if let known = hello.token {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
-      // The store takes the first free name of these, with the prefix `guest-`: the name that the client prefers, this name with a number
-      // from 2 to 5, five random names.
+      // The store takes the first free name of these: the client's wish, the wish with a number from 2 to 5, five random names.
       let liked = hello.guest.map(Lobby.guestName) ?? ""
       let numbered = liked.isEmpty ? [] : [liked] + (2...5).map { "\(liked.prefix(11))-\($0)" }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
@@ -59,8 +58,7 @@ extension Lobby {
     ask(.login(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
   }
 
-  /// The name, at most 13 characters long, for a guest who would like to have the name `wish`: spaces become hyphens, letters lose their
-  /// accents, and other characters are left out.
+  /// A guest's name made from a wish, at most 13 characters: spaces become hyphens, letters lose accents, other characters are dropped.
   private static func guestName(_ wish: String) -> String {
     let words = wish.split(separator: " ").map { word in
       word.unicodeScalars.map { scalar in
@@ -106,8 +104,7 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
-      // A later login at this node may have resumed the same session meanwhile. The later login has the higher generation, and its
-      // connection stays.
+      // If a later login has resumed the same session meanwhile, its generation is higher, and its connection stays.
       guard known.generation < entered.generation else {
         return close(id, .replaced, Disconnection.resumed.text, retry: nil)
       }
@@ -140,7 +137,6 @@ extension Lobby {
     connections[id]?.queue.insert(contentsOf: follows, at: 0)
   }
 
-  /// The live matches of a player in the games that the client knows.
   func live(_ profile: Profile, in games: [Variant]) -> [MatchID] {
     profile.live.filter { m in
       if let match = matches[m] { return games.contains(match.state.terms.rules) }
@@ -154,8 +150,7 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Caches those of the store's accounts that are cached already, belong to a match in memory, or are in `known` (players of a match that
-  /// was just read). Disconnects the players whose accounts are banned or deleted.
+  /// Caches the accounts that this node needs; `known`: players of a match that was just read. Disconnects banned and deleted players.
   mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
@@ -165,14 +160,13 @@ extension Lobby {
     }
   }
 
-  /// Reads accounts again, because their cached values may be outdated.
   mutating func read(accounts ids: [Int64]) {
     ask(.accounts(ids)) { lobby, answer in
       if case .accounts(let found) = answer { lobby.receiveAccounts(found) }
     }
   }
 
-  /// Reads the accounts of a match's players that are not cached, because they were evicted while the match's unit was in flight.
+  /// Reads the players' accounts that were evicted while the unit of the match was in flight.
   mutating func readPlayers(of m: MatchID) {
     let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
     if !missing.isEmpty { read(accounts: missing) }
@@ -184,7 +178,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
     case .register(let name):
-      // A named player who registers the present name again has not received the answer with the token, and gets a new one.
+      // A player who registers the present name again has missed the answer with the token, and gets a new token.
       guard account.guest || account.name.lowercased() == name.lowercased() else {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }
@@ -243,7 +237,7 @@ extension Lobby {
       return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
     }
     let lower = name.lowercased()
-    // `deleted-` is the beginning of deleted accounts' names.
+    // Names of deleted accounts begin with `deleted-`.
     if Lobby.reserved.contains(lower) || ["guest-", "deleted-"].contains(where: lower.hasPrefix) {
       return "the name \(name) is reserved"
     }

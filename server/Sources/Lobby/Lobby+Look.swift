@@ -75,7 +75,7 @@ extension Lobby {
     }
   }
 
-  /// Keeps a finished match in memory after loading it for a request. If too many are kept, evicts the match that was loaded first.
+  /// Keeps a finished match after loading it for a request; if too many are kept, evicts the match loaded first.
   mutating func keepFinished(_ m: MatchID) {
     // If the match to evict is in use or has just ended, its own timer evicts it later.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,
@@ -86,8 +86,7 @@ extension Lobby {
 
   // MARK: pages
 
-  /// Sends the player's name, settings and results in Classic, then the results in each other game that the player has played and the
-  /// client knows.
+  /// Sends the player's settings and results in Classic, and a row for each other game that the player has played and the client knows.
   mutating func sendMe(_ profile: Profile, to id: ConnectionID, _ re: String?) {
     let (account, games) = (profile.account, session(of: id)?.games ?? [])
     let live = live(profile, in: games)
@@ -137,7 +136,7 @@ extension Lobby {
     send(.page("history", rows: rows, more: isLast ? nil : found.last?.record.ended), to: id, re: re)
   }
 
-  /// Answers with the leaderboard or the list of live matches, which is read and rendered once for all connections that request it.
+  /// Answers with the leaderboard or the list of live matches, read and rendered once for all connections.
   mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
     if pages.isFresh(page, now.monotonic) { return show(page, to: id, re) }
     connections[id]?.outstanding += 1
@@ -154,8 +153,7 @@ extension Lobby {
     replies.add(.send(id, line, .essential))
   }
 
-  /// The present numbers of connections, matches, waiting players and so on for the metrics, each with its help text; O(n) in matches and
-  /// tickets.
+  /// The present values of the metrics, with their help texts; O(n) in matches and tickets.
   package var gauges: [(name: String, help: String, value: Int)] {
     [
       ("connections", "Connections of clients.", connections.count),

@@ -28,12 +28,11 @@ extension Lobby {
     }
   }
 
-  /// Handles events that another node appended to a match.
   private mutating func receiveAppended(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
     guard let match = matches[m] else { return }
-    // A log has one event of each number. So if a received event differs from the event in memory, one of the two is forged.
+    // If a received event differs from the event of the same number in memory, one of the two is forged.
     let isForged = match.log.contradicts(bodies, from: seq)
     guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
@@ -45,7 +44,7 @@ extension Lobby {
       }
     }
     guard !isForged, seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
-      // A read is in progress, and its answer may have left the store before these events were stored: read once more afterwards.
+      // A read is in progress, and its answer may lack these events: read once more afterwards.
       if match.work.isBeingRead { matches[m]?.work.isBehind = true }
       return reread(m)
     }
@@ -81,8 +80,7 @@ extension Lobby {
     if change.mustAdopt { adoptOrphans() }
   }
 
-  /// Closes all connections, so that clients reconnect to other nodes, once the store has not answered for so long that the other nodes
-  /// consider this node dead.
+  /// Closes all connections once the other nodes consider this node dead, so that clients reconnect to the other nodes.
   mutating func sendAway() {
     guard membership.isGivenUp else { return }
     for id in connections.keys.sorted() {
@@ -116,25 +114,22 @@ extension Lobby {
     if !isDone { adoptOrphans() }
   }
 
-  /// After the death of a node, schedules a presence check for each match with a player who is neither recorded as absent nor connected
-  /// here: the player may have been connected to the dead node.
+  /// After a node's death, schedules presence checks: players who are not connected here may have been connected to the dead node.
   private mutating func checkPresenceElsewhere() {
     for match in matches.values where !unaccountedSides(in: match).isEmpty {
       matches.schedulePresenceCheck(match.id, now.monotonic)
     }
   }
 
-  /// Decides a match's presence check. If both players are absent, logs `recovered`, provided that by the log neither is absent yet or that
-  /// no living node had followed the match (`byAll`). Otherwise logs `gone` for each player who is absent but not yet so by the log. As
-  /// long as the check is undecided, each heartbeat reads the match and calls this function again.
+  /// Decides a presence check: logs `gone` for each player found absent, or `recovered` if both players are. While the check is undecided,
+  /// each heartbeat reads the match and calls this function again.
   mutating func recordAbsentPlayers(of m: MatchID, _ found: FollowedMatch) {
     guard let check = matches.presenceCheck(of: m), membership.trustsHeartbeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
       return matches.endPresenceCheck(m)
     }
     guard match.isSettled else { return }
-    // In the first 5 s of the check, a player with a session at any node counts as present, even if the session is not subscribed to the
-    // match yet.
+    // In the first 5 s of a check, a session at any node counts as present, even if it is not subscribed to the match yet.
     let isEarly = now.monotonic - check.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
@@ -146,14 +141,13 @@ extension Lobby {
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return submit(draft(match, [recovered]), .itself)
     }
-    // An absence is logged only in a live match.
     guard match.state.phase == .live else { return }
     for side in absent where !match.presence[side].isAway { matches[m]?.presence[side].hasLeft = true }
     if unaccountedSides(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }
     updatePresence(m)
   }
 
-  /// Whether a player may be connected to another node that follows the match. That node then decides whether the player is present.
+  /// Whether a player may be connected to another node that follows the match; that node then decides about the player's presence.
   func mayPlayElsewhere(_ account: Int64?, _ found: FollowedMatch) -> Bool {
     let places = account.flatMap { found.here[$0] } ?? []
     return otherNodes.contains { places.contains($0.id) && found.nodes.contains($0.id) }
@@ -181,8 +175,7 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
-    // Accept the store's accounts even if their versions are lower: the database may have lost recent changes. But an account that has
-    // changed in memory since the comparison was requested is replaced only by a later version.
+    // Accept even a lower version of an account, since the database may have lost changes, unless memory changed since the request.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     receiveAccounts(differences.accounts)
     for id in differences.gone {

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Seeks of this node's players, their tickets (requests to be paired) in the store, and the matches that are made from tickets.
+/// Seeks of this node's players, their tickets in the store, and the matches made from tickets.
 extension Lobby {
   // MARK: seeks, at the nodes of their players
 
@@ -65,10 +65,9 @@ extension Lobby {
     if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
-      // The seek has ended before this answer. If its ticket was not matched, the player has withdrawn the seek or disconnected: nothing is
-      // left to do.
+      // The seek has ended before this answer. Unless its ticket was matched, nothing is left to do.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
-      // The notification of the pairing has arrived before this answer; the client still waits for an answer to its seek.
+      // The notification of the pairing came first; the client still waits for the answer to its seek.
       return route(.follow(m, re: re, isNew: true), m, for: id)
     }
     guard case .queued(let result) = answer else {
@@ -103,13 +102,12 @@ extension Lobby {
     }
   }
 
-  /// Ends the seek of a connection that withdraws it. If the ticket was matched before the withdrawal, the player still gets the match.
+  /// If the ticket was matched before the withdrawal, the player still gets the match.
   mutating func withdrawSeek(_ id: ConnectionID) {
     seeks.takeBack(id)
     endSeek(id)
   }
 
-  /// Ends the seek of a connection and removes its ticket.
   mutating func endSeek(_ id: ConnectionID) {
     guard let open = seeks[id] else { return }
     seeks[id] = nil
@@ -130,21 +128,18 @@ extension Lobby {
     }
   }
 
-  /// Queues the ticket of a connection again, because it no longer waits in the store. If the store refuses the ticket, the seek ends, and
-  /// the client is told the reason.
+  /// Queues a ticket again that no longer waits in the store. If the store refuses the ticket, the seek ends with the reason.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false
     queue(open.ticket, id, nil, hasLostPlace: true)
   }
 
-  /// Records that the ticket of a connection was matched.
   private mutating func ticketMatched(_ id: ConnectionID, to m: MatchID) {
     if let ticket = seeks.markMatched(id, to: m) { matchmaker.remove(ticket.id) }
   }
 
-  /// Queues a player's ticket again, under a new id, because its match `m` ended or vanished before the player was subscribed to it. Does
-  /// nothing if the player has another seek.
+  /// Queues a player's ticket again, because its match `m` ended or vanished before the player was subscribed to the match.
   mutating func requeueSeek(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
@@ -154,7 +149,6 @@ extension Lobby {
     queue(ticket, id, re)
   }
 
-  /// Handles the notification that another node has paired a player who waits at this node.
   mutating func pairedElsewhere(_ ticket: String, _ account: Int64, _ m: MatchID) {
     if let id = seeks.seeker(ticket) { ticketMatched(id, to: m) }
     if matches[m] == nil {
@@ -177,8 +171,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Subscribes to match `m` the sessions of an account that withdrew their seek too late, when their ticket was already matched. Does
-  /// nothing once a move was made.
+  /// Subscribes to a match the account's sessions that withdrew their seek too late, when the ticket was already matched.
   mutating func subscribeLateSeekers(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
       match.followers[side].isEmpty
@@ -195,7 +188,6 @@ extension Lobby {
     send(.queued(ticket: ticket, waited: Int(now.monotonic - open.ticket.since), bots: bots), to: id)
   }
 
-  /// Forgets, for each player of match `m`, the ticket that was matched to `m`: the match is over.
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
@@ -203,14 +195,13 @@ extension Lobby {
 
   // MARK: pairing, at the leader
 
-  /// The matchmaker's inputs other than the queue.
   private var pairingContext: Matchmaker.Context {
     .init(
       now: now.monotonic, accounts: accounts, mostPairs: isDraining ? 0 : store.capacity(configuration, now.monotonic),
       botAfter: Int64(configuration.botAfter), tournaments: tournaments.entries, wall: now.wall)
   }
 
-  /// Reads the queue because another node has queued a ticket: now, or later if the last such read is less than `readEvery` ms old.
+  /// Reads the queue because another node has queued a ticket, at most once in `readEvery` ms.
   mutating func readQueueSoon() {
     guard let due = matchmaker.scheduleRead(now.monotonic) else { return }
     if due > now.monotonic { timers.set(.queue, at: due) } else { readQueueNow() }
@@ -276,7 +267,6 @@ extension Lobby {
     submit(draft, .paired(pairing))
   }
 
-  /// Informs the nodes of both players of the match, but not this node itself.
   mutating func tellOthers(_ pairing: Pairing) {
     matchmaker.release(pairing)
     for seat in pairing.both where seat.node != node {
@@ -284,12 +274,10 @@ extension Lobby {
     }
   }
 
-  /// Subscribes the session of a matched ticket to its match, or records that the player has left.
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // The session may have withdrawn its seek after its ticket was matched. Then `seeks` lacks the ticket, but the session is
-      // nevertheless subscribed to the match.
+      // A session that withdrew its seek after its ticket was matched is subscribed nevertheless.
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
@@ -297,14 +285,12 @@ extension Lobby {
     }
   }
 
-  /// Handles a pairing that was not stored: removes a ticket that cannot be paired, and reads the queue again. `conflict` is `nil` if the
-  /// store failed.
+  /// Handles a pairing that was not stored; `conflict` is `nil` if the store failed.
   mutating func unpaired(_ pairing: Pairing, _ conflict: Conflict?) {
     matchmaker.release(pairing)
     switch conflict {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
-      // The store cannot pair this account's ticket: remove the ticket. The node of its player queues it again; the store then refuses it
-      // and names the reason, such as another rated match.
+      // Remove the ticket, which the store cannot pair. When the ticket is queued again, the store names the reason, such as another match.
       for seat in pairing.both where seat.account == account {
         retryUntilDone(.unqueue(seat.id))
         if seat.node != node { publish([seat.node], .look(ticket: seat.id)) }
@@ -312,7 +298,7 @@ extension Lobby {
       }
     // The store failed; the next pairing timer reads the queue.
     case nil: return matchmaker.requireRead()
-    // A ticket of the pair has left the queue. If its player waits here, a comparison with the store finds the match of the ticket.
+    // A ticket of the pair has left the queue. If its player waits here, a comparison with the store finds the ticket's match.
     case .ticket: membership.requireComparison()
     case .tournament(let code): tournaments.markBehind(code)
     default: break

@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 extension Lobby {
-  /// Milliseconds by which a loss on time is declared late, because a move that was decoded in time may still wait to be handled.
+  /// Milliseconds by which a loss on time is declared late: a move decoded in time may still wait to be handled.
   static let flagSlack: Int64 = 25
 
   mutating func act(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
@@ -21,7 +21,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     if let session = connections[id]?.session { subscribe(m, account.id, session) }
-    // If subscribing the session has submitted a `back` event, the command waits until that event is stored.
+    // If subscribing has submitted a `back` event, the command waits until that event is stored.
     guard matches[m]?.work.unit == nil else { return wait(.line(line, at: at), m, id) }
     let lag = Int64(min(connections[id]?.roundTrip ?? 0, Limits.lag))
     let command = LiveMatch.Command(
@@ -29,8 +29,7 @@ extension Lobby {
     switch match.decide(command, now, configuration) {
     case .refuse(let code, let text): refuse(id, line.id, code, text, match)
     case .isTooLate:
-      // The side to move has lost on time: first store the end of the match. The command waits and is then refused, because the match is
-      // over.
+      // First store the loss on time. The command waits and is then refused, because the match is over.
       wait(.line(line, at: at), m, id)
       submit(draft(match, match.outOfTime(now)), .itself)
     case .rematch:
@@ -39,13 +38,11 @@ extension Lobby {
     }
   }
 
-  /// Submits a unit for a command, and lets its connection wait for the verdict.
   mutating func submit(_ draft: Draft, of line: ClientLine, _ match: LiveMatch, _ id: ConnectionID, _ at: Int64) {
     connections[id]?.outstanding += 1
     submit(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
-  /// Drafts a unit with the events of a decision.
   mutating func draft(_ match: LiveMatch, _ decision: LiveMatch.Decision) -> Draft {
     switch decision {
     case .append(let events): draft(match, events)
@@ -91,8 +88,7 @@ extension Lobby {
     return begun
   }
 
-  /// Whether a side was a bot in a match. Bots have named accounts, but their matches' `start` event marks them as guests. By this
-  /// contradiction every node recognises a bot in the log.
+  /// Whether a side was a bot. Bots have named accounts but are marked as guests in the `start` event: this contradiction reveals them.
   private func isBot(_ side: Player, in match: LiveMatch) -> Bool {
     match.account(at: side).flatMap { accounts[$0] }.map { !$0.guest } == true
       && match.state.players?[side].guest == true
@@ -100,8 +96,7 @@ extension Lobby {
 
   // MARK: making matches
 
-  /// Drafts the unit that begins a match between two players: its `start` event and the rated slots that it occupies. `match` is a new
-  /// match or a room.
+  /// Drafts the unit that begins a match: the `start` event and the rated slots. `match` is a new match or a room.
   func begin(
     _ match: LiveMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms,
     previous: MatchID? = nil, station: Int? = nil, keys: [String] = []
@@ -128,7 +123,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Subscribes the sessions that played a match to its rematch, with sides swapped; returns the sessions that were not subscribed yet.
+  /// Subscribes the sessions of a match to its rematch, with sides swapped; returns the newly subscribed sessions.
   @discardableResult mutating func swapSeats(from old: MatchID, to m: MatchID) -> [(session: String, side: Player)] {
     guard let before = matches[old], matches[m] != nil else { return [] }
     var new: [(session: String, side: Player)] = []
@@ -150,6 +145,6 @@ extension Lobby {
 }
 
 extension MatchTerms {
-  /// Whether a match with these terms occupies the rated slots of its players: an account plays one such match at a time.
+  /// Whether a match occupies its players' rated slots: an account plays one such match at a time.
   var needsSlot: Bool { rated || tournament != nil }
 }

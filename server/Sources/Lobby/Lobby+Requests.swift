@@ -65,10 +65,7 @@ extension Lobby {
     }
   }
 
-  /// Handles a command that names no match. The command is meant for one of the player's matches:
-  /// - a rematch request for the match that ended last;
-  /// - any other action in a match, such as a move, for the only live match;
-  /// - any other command, such as `sync`, for the latest live match or, without one, for the match that ended last.
+  /// Handles a command that names no match, by choosing one of the player's matches.
   private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
     ask(.profile(account.id), for: id) { lobby, answer in
       guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
@@ -85,17 +82,16 @@ extension Lobby {
     }
   }
 
-  /// Handles a request about a match, loading the match first if necessary.
   mutating func route(_ request: Request, _ m: MatchID, for id: ConnectionID) {
     if matches[m] != nil { serve(request, m, id) } else { load(m, .request(request), for: id) }
   }
 
-  /// Handles a request about a match in memory. `isRead`: the match was just read again from the store.
+  /// `isRead`: the match was just read again from the store.
   mutating func serve(_ request: Request, _ m: MatchID, _ id: ConnectionID, isRead: Bool = false) {
     if case .afterReading(let request) = request { return serve(request, m, id, isRead: true) }
     guard let session = session(of: id), let account = accounts[session.account], let match = matches[m] else { return }
     if !isRead, request.asksForState, match.state.phase == .open, match.record.opener != account.id {
-      // The account may have joined the room at another node; read the match again first.
+      // The account may have joined the room at another node: read the match again first.
       reread(m)
       return wait(.afterReading(request), m, id)
     }
@@ -111,7 +107,7 @@ extension Lobby {
       default: break
       }
     case .follow(_, let re, let isNew):
-      // The new match was over before the player was subscribed to it: queue the player's ticket again.
+      // The match was over before the player was subscribed: queue the player's ticket again.
       if isNew, match.isOver { return requeueSeek(after: m, id, re) }
       guard session.games.contains(match.state.terms.rules) else { return }
       if isNew, let side = match.side(of: account.id) { send(.paired(m, side), to: id, re: re) }

@@ -55,7 +55,6 @@ extension Lobby {
     refuse(id, re, .code, "no room has this code now")
   }
 
-  /// Sends the code of a room.
   mutating func tellRoom(_ m: MatchID, _ id: ConnectionID, _ re: String?) {
     guard let match = matches[m], let code = match.record.code else {
       return refuse(id, re, .code, "this room no longer exists")

@@ -6,7 +6,7 @@ import TicTacToe
 extension Lobby {
   // MARK: asking
 
-  /// Asks the store and calls `then` with the answer. If a connection is given, its later requests wait for the answer.
+  /// Asks the store. If a connection is given, its later requests wait for the answer.
   mutating func ask(
     _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
   ) {
@@ -15,21 +15,18 @@ extension Lobby {
     replies.add(.ask(number, question))
   }
 
-  /// Retries a store command until it has succeeded.
   mutating func retryUntilDone(_ question: StoreQuestion, tries: Int = 0) {
     ask(question) { lobby, answer in
       guard answer != .done else { return }
-      // The pause doubles with each try: after an outage, logins must not wait behind thousands of retries.
+      // The pause doubles with each try, so that logins do not wait behind thousands of retries after an outage.
       let pause = min(Lobby.longestRetry, lobby.configuration.askAgain << min(tries, 8))
       lobby.timers.set(.retryUntilDone(question, tries: tries + 1), at: lobby.now.monotonic + pause)
     }
   }
 
-  /// The longest pause between two tries, in milliseconds. It is short because a ticket that is not deleted yet may still be matched,
-  /// although its player has left.
+  /// The longest pause between tries, in ms: short, because a ticket not deleted yet may be matched although its player has left.
   private static let longestRetry: Int64 = 2000
 
-  /// Sets a timer to repeat an unanswered question.
   mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.monotonic + configuration.askAgain) }
 
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
@@ -58,13 +55,13 @@ extension Lobby {
     }
   }
 
-  /// Runs `work` for a connection and ends one of its waits; `work` may start the next wait.
+  /// Runs `work` and ends one of the connection's waits; `work` may start the next wait.
   mutating func resumeConnection(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
     if connections[id] != nil { work(&self) }
     finishWait(id)
   }
 
-  /// Queues a request at a match until no unit and no read of the match is in flight. The request's connection waits until then, too.
+  /// Queues a request until no unit and no read of its match is in flight; the connection waits, too.
   mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
     connections[id]?.outstanding += 1
     matches[m]?.work.waiting.append((id, request))
@@ -75,8 +72,7 @@ extension Lobby {
   /// Loads a match from the store and then does `work`, for a connection or for this node itself.
   mutating func load(_ m: MatchID, _ work: MatchDirectory.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
-      // A player's own match (`follow`) is read even if many reads wait: the server sends its state unasked, so there is no request to
-      // refuse.
+      // A player's own match is loaded however many loads wait: the server sends its state unasked, so there is no request to refuse.
       let plays = if case .follow = request { true } else { false }
       guard plays || matches.mayWait(for: m) else {
         return refuseBusy(id, request.re)
@@ -102,7 +98,7 @@ extension Lobby {
       let isThere = matches[m] != nil
       switch (work, id) {
       case (.request(let request), let id?):
-        // The player has disconnected before the match was loaded, so check whether the player is present at another node.
+        // The player has disconnected before the match was loaded, and may be present at another node.
         if isThere, request.asksForState, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
         resumeConnection(id) { lobby in
           if isThere {
@@ -125,11 +121,11 @@ extension Lobby {
       case (.named, _): isNamed = isThere
       }
     }
-    // Call `adopt` last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
+    // `adopt` comes last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
     if isNamed { adopt(m) }
-    // A notification has announced later events than this answer contains: read the match again.
+    // A notification announced later events than this answer has: read the match again.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
-    // A player may have been connected to a node that died unnoticed: let a presence check find out whether the player is absent.
+    // A player may have been connected to a node that died unnoticed: let a presence check find out.
     if let found, let match = matches[m],
       unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
@@ -137,9 +133,8 @@ extension Lobby {
     }
   }
 
-  /// Subscribes this node's players to a match although nothing says which of their sessions play it: a comparison with the store has found
-  /// the match, or a request has loaded it before the verdict on the unit that created it. To a rematch, subscribes the sessions that
-  /// played the previous match. To any other match, subscribes sessions that withdrew a seek, perhaps after its ticket was matched.
+  /// Subscribes this node's players although nothing says which of their sessions play the match. Guesses the sessions of the previous
+  /// match or, if the match is no rematch, the sessions that withdrew a seek.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.log.bodies.first, let event = try? MatchEvent(body: first) else {
       return
@@ -160,7 +155,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?): resumeConnection(id) { $0.turnAway(request, id) }
       case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
-      // The store did not answer. The players have not been told of their new match yet, so this node must load it: ask again.
+      // The players do not know of their new match yet, so this node must load the match: ask again.
       case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
       case (.named, _), (.request, nil): break
       }
@@ -170,7 +165,7 @@ extension Lobby {
   /// Refuses a request because the store does not answer.
   mutating func turnAway(_ request: Request, _ id: ConnectionID) {
     guard request.asksForState else { return refuseBusy(id, request.re) }
-    // A client requests the state of its matches only when it connects, so it must connect again.
+    // A client requests the states of its matches only when it connects, so it must connect again.
     close(id, .restart, "the database cannot be reached; come back", retry: 500)
   }
 
@@ -212,14 +207,12 @@ extension Lobby {
     }
   }
 
-  /// Updates a match in memory from the store, if it is still in memory.
   mutating func catchUp(_ m: MatchID, _ found: FollowedMatch?) {
     guard let match = matches[m] else { return }
     if let found { catchUp(found, requested: match.work.requested) } else { vanished(m) }
   }
 
-  /// Updates a match from a log that the store returned. `requested` tells how many events memory had when the log was
-  /// requested, and how many of them were known to be stored.
+  /// `requested`: how many events memory had when the log was requested, and how many of these events the store was known to have.
   mutating func catchUp(_ found: FollowedMatch, requested: (count: Int, storedCount: Int)) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
@@ -236,7 +229,7 @@ extension Lobby {
       case .forged?: return replace(match, by: found)
       case .same?, nil: break
       }
-      // Notifications have delivered later events than this answer has, so ignore the answer.
+      // Notifications have delivered later events meanwhile: ignore the answer.
       guard log.count >= match.state.seq else { return }
       matches[m]?.record = record
       matches.index(m)

@@ -45,11 +45,11 @@ extension Lobby {
     let line = ServerMessage.chat(match.id, from: account.name, text: text, emote: emote).bytes()
     deliver(line, match.id, from: account.id)
     publish(match.nodes.filter { $0 != node }, .chat(match.id, account: account.id, line: line))
-    // The answer is the same if the opponent mutes chat, so that it does not reveal the muting.
+    // The answer does not reveal that the opponent has muted chat.
     send(.ok(match.id, seq: nil), to: id, re: re)
   }
 
-  /// Sends a chat line to the opponent of an account, unless the opponent has muted chat or blocked the account.
+  /// Sends a chat line to the account's opponent, unless the opponent has muted chat or blocked the account.
   mutating func deliver(_ line: [UInt8], _ m: MatchID, from account: Int64) {
     guard let match = matches[m], let side = match.side(of: account)?.opponent,
       let other = match.account(at: side).flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account)

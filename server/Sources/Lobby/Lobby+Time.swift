@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Timed events of matches: clocks, absences and expiry.
 extension Lobby {
-  /// The network delay that is not charged to a side's clock, in milliseconds.
+  /// Milliseconds of network delay that are not charged to a side's clock.
   private func lag(of side: Player, in match: LiveMatch) -> Int64 {
     let trips = connections(of: side, in: match).compactMap { connections[$0]?.roundTrip }
     return Int64(min(Limits.lag, trips.max() ?? 0))
@@ -26,13 +26,13 @@ extension Lobby {
     match.nodes.contains { $0 != node } && connections(of: side, in: match).isEmpty ? configuration.otherNodesWait : 0
   }
 
-  /// Milliseconds from the deadline of the side to move until this node declares that the side has lost on time.
+  /// Milliseconds from the deadline of the side to move until this node declares the loss on time.
   private func flagDelay(_ match: LiveMatch) -> Int64 {
     let side = match.state.turn
     return lag(of: side, in: match) + Lobby.flagSlack + otherNodesWait(side, in: match)
   }
 
-  /// Handles the timer of a match: starts an overdue clock, logs absences, and evicts the match or ends it if this is due.
+  /// Does what is due in a match: starts an overdue clock, logs absences, ends or evicts the match.
   mutating func check(_ m: MatchID) {
     guard matches[m] != nil else { return }
     matches[m]?.startOverdueClock(membership.now.monotonic)
@@ -47,7 +47,6 @@ extension Lobby {
     submit(draft(match, due), .itself)
   }
 
-  /// Evicts a match from memory.
   mutating func evictMatch(_ m: MatchID) {
     guard let match = matches[m] else { return }
     matches.remove(m)
@@ -56,7 +55,6 @@ extension Lobby {
     for account in match.accounts { evictAccount(account) }
   }
 
-  /// Subscribes an account's session to the account's side of a match.
   mutating func subscribe(_ m: MatchID, _ account: Int64, _ session: String) {
     guard let match = matches[m], let side = match.side(of: account),
       sessions[session]?.games.contains(match.state.terms.rules) == true
@@ -69,7 +67,7 @@ extension Lobby {
 
   /// Logs that a side has left or come back, if the log does not say so yet.
   mutating func updatePresence(_ m: MatchID) {
-    // This function is called for each move, mostly without effect, so test before copying the match.
+    // Called for each move, mostly without effect: test before copying the match.
     guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,
       match.work.retryAt.map({ $0 <= now.monotonic }) ?? true
     else { return }
@@ -82,8 +80,7 @@ extension Lobby {
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // The log may have `mostLogged` presence events. With several nodes, forget an absence that cannot be logged: if the player returns
-      // to another node, that node logs `back` only after a logged `gone`, and this node would not learn of the return.
+      // Forget an absence that cannot be logged: without a logged `gone`, another node to which the player returns would log no `back`.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.presence[side].hasLeft = false
         continue
@@ -100,8 +97,7 @@ extension Lobby {
     return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
   }
 
-  /// Handles a player who is not connected here. Without other nodes, records that the player has left; otherwise schedules a presence
-  /// check, since the player may be at another node.
+  /// A player who is not connected here has left, unless there are other nodes: then a presence check finds out.
   mutating func checkAbsence(of side: Player, in m: MatchID) {
     if otherNodes.isEmpty {
       matches[m]?.presence[side].hasLeft = true
@@ -110,7 +106,7 @@ extension Lobby {
     }
   }
 
-  /// The sides that sent `bye` to this node and have a `gone` event among the given events, which are not folded yet.
+  /// The sides that sent `bye` to this node and have a `gone` among these events, which are not folded yet.
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
       .filter { matches[m]?.presence[$0].leftCleanly == true }
@@ -131,7 +127,7 @@ extension Lobby {
 
   // MARK: connections that follow a match
 
-  /// The connections at this node of the match's players, of both sides; each connection once.
+  /// The connections of both players at this node, each once.
   func connectionsFollowing(_ match: LiveMatch) -> [ConnectionID] {
     var result: [ConnectionID] = []
     for side in Player.allCases {

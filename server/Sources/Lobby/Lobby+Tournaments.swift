@@ -51,8 +51,7 @@ extension Lobby {
     withTournament(code, id, re) { $0.carryOut(order, $1, session, id, re) }
   }
 
-  /// Calls `then` with the tournament that has the code `code`, after reading the tournament if it is not in memory. If no tournament has
-  /// the code, counts a try of the player's account and address; their tries of codes are limited by the minute.
+  /// Calls `then` with the tournament, reading it first if necessary. A wrong code counts as a try of the account and of the address.
   private mutating func withTournament(
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {
@@ -138,7 +137,7 @@ extension Lobby {
     guard connections[id] != nil else { return }
     let (code, account) = (found.record.code, session.account)
     let before = tournaments[code]?.followers[id]
-    // A client may request the whole table only 60 times a minute, because the table has up to 40 KiB.
+    // At most 60 whole tables a minute, because a table has up to 40 KiB.
     let isWhole = needsTable || before == nil
     guard !isWhole || tries.allow("table \(account)", atMost: 60, now.monotonic) else {
       return refuse(id, re, .rate, "at most 60 tables a minute")
@@ -146,20 +145,18 @@ extension Lobby {
     tournaments.unfollow(id)
     tournaments.take(found, now.monotonic)
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
-    // This connection follows the tournament already, and the answer will tell it that the tournament is over: first send it the rows that
-    // its table lacks.
+    // The answer will say that the tournament is over: first send the rows that this connection's table lacks.
     if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
     // Use the tournament in memory, which may be newer than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
-    // A connection that followed before has the table already: send it only the row of its own player.
+    // A connection that has the table already gets only its own player's row.
     let rows = known.entrants.filter { isWhole || $0.account == account }.map(\.row)
     tournaments[code]?.partlySent.formUnion(rows.filter(entry.isNews).map(\.number))
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
-  /// Sends the finished games in which a player had X, the latest first: a `state` line for each game, then a `page` line. Games in which
-  /// the player had O are left out, because the answer for the opponent has them.
+  /// Sends the finished games in which a player had X, the latest first. Games with O come in the answers for the opponents.
   private mutating func sendGames(
     _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {
@@ -209,8 +206,7 @@ extension Lobby {
     }
   }
 
-  /// Called once a second. Reads each tournament that has changed, or that was last read more than `compareEvery` ms ago. Sends the
-  /// followers of all other tournaments the changes that time alone causes, such as a new phase.
+  /// Called once a second: reads each tournament that is due; for any other, sends the followers what time has changed, such as the phase.
   mutating func refreshTournaments() {
     if membership.isLeader {
       for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }
@@ -233,8 +229,7 @@ extension Lobby {
     tournaments.dropUnneeded(now.monotonic)
   }
 
-  /// Sends the followers of a tournament the rows of the table that have changed, and the tournament's state (the notice) if it differs
-  /// from the last one sent.
+  /// Sends the followers the rows that have changed and, if it has changed, the notice (the tournament's state).
   private mutating func tellChanges(of code: String) {
     guard var entry = tournaments[code], let known = entry.known else { return }
     endSeeks(in: code)
@@ -254,7 +249,7 @@ extension Lobby {
     tournaments[code] = entry
     let lines = Lobby.lines(of: code, changed, isWhole: false)
     for id in entry.followers.keys.sorted() {
-      // The tournament's state (the notice) is sent after the rows, so that the table is complete when the notice has the phase `over`.
+      // The notice comes after the rows, so that the table is complete when the notice has the phase `over`.
       for line in lines { replies.add(.send(id, line, .essential)) }
       if isNews { tell(notice, of: entry, to: id) }
     }

@@ -3,31 +3,25 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// All state and decisions of one node, as a value: `reduce` takes an input and returns the effects to execute.
+/// All state and decisions of one node, as a value: `reduce` takes an input and returns the effects to execute. Nothing here blocks, waits
+/// or reads a clock.
 ///
-/// Nothing here blocks, waits or reads a clock. A decision goes to the store as a unit. Only after the store has applied the unit are its
-/// events added to the match in memory and sent. So no client sees an event that a power cut could undo, and a refused unit leaves nothing
-/// to roll back.
-///
-/// A match handles one unit at a time, and a connection one request. Further units and requests wait in order.
+/// Only after the store has applied a unit are its events added to memory and sent. So no client sees an event that a power cut could undo,
+/// and a refused unit leaves nothing to roll back. A match handles one unit at a time, and a connection one request.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// Handles the timer of a match. Ignored unless `due` is the time of the match's next timer: timers set before the match was evicted
-    /// and loaded again still fire.
+    /// Ignored unless `due` is the time of the match's next timer: a timer outlives the eviction of its match from memory.
     case match(MatchID, due: Int64)
     case pairing
-    /// Reads and sends the tables of tournaments.
     case tournaments
-    /// Reads the leader's queue of waiting players. One read covers all tickets that other nodes have queued since the last read.
+    /// Reads the leader's queue, once for all tickets that other nodes have queued since the last read.
     case queue
     case housekeeping
     case heartbeat
     case compare
-    /// Reads a match again, after the store has not answered.
+    /// Repeats a read that the store did not answer, as the timers `load` and `readOutcome` do.
     case reread(MatchID)
-    /// Loads a match again for players of this node, after the store has not answered.
     case load(MatchID)
-    /// Reads the outcome of a unit again, after the store has not answered.
     case readOutcome(of: UInt64)
     /// Refuses the requests that wait for a unit whose outcome is still unknown.
     case overdue(UInt64)
@@ -46,7 +40,6 @@ package struct Lobby: Sendable {
   var store = StoreWork()
   var tries = Tries()
   var membership: Membership
-  /// The seeks of this node's connections.
   var seeks = SeekDesk()
   var matchmaker = Matchmaker()
   var tournaments = TournamentDesk()
@@ -94,7 +87,7 @@ package struct Lobby: Sendable {
     return replies.take()
   }
 
-  /// When the caller must pass the input `tick` next, in monotonic milliseconds.
+  /// Monotonic ms at which the caller must pass the input `tick` next.
   package var nextDue: Int64? { stage == .left ? nil : timers.next }
 
   /// Whether the store has answered every unit, and no connection waits for an answer.
@@ -102,14 +95,11 @@ package struct Lobby: Sendable {
 
   var now: Moment { membership.now }
   var isDraining: Bool { stage == .draining }
-  /// Counters for the metrics, since the start.
   package var counts: LobbyCounts { replies.counts }
 
-  /// Whether players can log in: the store has answered a heartbeat of the last three seconds and, if this node is the leader, the node has
-  /// adopted the matches that no living node follows.
+  /// Whether the store answers heartbeats and this node, if it is the leader, has adopted the matches that no living node follows.
   package var isReady: Bool { membership.hasStarted && !isOutOfTouch }
 
-  /// The id of this process among the nodes that use the store.
   package var node: NodeID { membership.node }
   /// The living nodes except this one, as of the last heartbeat.
   package var otherNodes: [NodeRecord] { membership.others }
@@ -184,7 +174,7 @@ package struct Lobby: Sendable {
 
   /// Whether so much work waits for the store that the lobby refuses commands.
   package var isBusy: Bool { isBusy(at: now.monotonic) }
-  /// Whether too much work waits for the store at a monotonic time (in ms), which may be later than the last input.
+  /// `time`: monotonic ms, perhaps later than the last input.
   package func isBusy(at time: Int64) -> Bool { store.capacity(configuration, time) == 0 }
 
   // MARK: sessions and accounts
@@ -205,7 +195,6 @@ package struct Lobby: Sendable {
   static let matchesPerAccount = 64
   static let isFull = "at most \(matchesPerAccount) matches at a time"
 
-  /// Whether an account has reached `matchesPerAccount` at this node.
   func isFull(_ account: Int64) -> Bool {
     let most = Lobby.matchesPerAccount
     return matches.of(account).count >= most && live(of: account).count >= most
@@ -226,12 +215,11 @@ package struct Lobby: Sendable {
     return false
   }
 
-  /// Evicts an account that neither a session nor a match needs.
   mutating func evictAccount(_ id: Int64) {
     if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.evict(id) }
   }
 
-  /// Returns the inconsistencies of the state in memory, for tests. O(size of the state).
+  /// The inconsistencies of the state in memory, for tests. O(size of the state).
   package func checkInvariants() -> [String] {
     var faults = sessions.faults + matches.faults + store.faults
     for session in sessions.all {

@@ -6,23 +6,21 @@ import MatchStore
 package typealias ConnectionID = UInt64
 
 package enum LobbyInput: Sendable {
-  /// A connection was accepted. The limits for each address, such as logins a minute, do not apply to connections from this machine, which
-  /// have no `address`.
+  /// `address` is `nil` for a connection from this machine: the limits for each address do not apply to the connection.
   case connected(ConnectionID, address: String?)
-  /// A client's line; the monotonic time, in ms, at which it was decoded; the last measured round trip of its connection, in ms.
+  /// A client's line, the monotonic ms at which it was decoded, and the last measured round trip of its connection in ms.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
-  /// A connection ended, with or without `bye`.
+  /// `clean`: the client sent `bye`.
   case disconnected(ConnectionID, clean: Bool)
   /// A spectator's connection can take lines again; it has missed events of these matches.
   case caughtUp(ConnectionID, [MatchID])
-  /// The verdict on the unit that was submitted under this number.
   case verdict(UInt64, Verdict)
-  /// The answer to the question that was asked under this number; `nil` if the store did not answer.
+  /// The answer to the question of this number; `nil` if the store did not answer.
   case answer(UInt64, StoreAnswer?)
   /// The text of a notification from another node; `nil` if notifications may have been lost.
   case notification(String?)
   case tick
-  /// The server is about to stop. Clients are told to reconnect after `retry` milliseconds.
+  /// The server is about to stop; clients are told to reconnect after `retry` milliseconds.
   case drain(retry: Int)
   /// This node leaves the store. Further inputs are ignored, so that no heartbeat adds the node again.
   case leave
@@ -30,7 +28,6 @@ package enum LobbyInput: Sendable {
   case administer(UInt64, Order)
 }
 
-/// An administrator's action on a player.
 package enum Administration: String, Sendable, Hashable, CaseIterable {
   case mute, unmute, ban, unban, forget
 
@@ -53,7 +50,6 @@ package struct IssuedToken {
     (text, self.name) = (Lobby.makeToken(from: &random), name)
   }
 
-  /// The question that replaces the player's token in the store.
   package var question: StoreQuestion {
     .change(.name(name), .token(Lobby.digest(text), lives: Lifetimes.usual.account))
   }
@@ -69,7 +65,6 @@ package struct IssuedToken {
 }
 
 package enum Order: Sendable, Hashable {
-  /// An action on a player, by name.
   case player(String, Administration)
   /// Annuls a live match: it ends without a result.
   case annul(MatchID)
@@ -85,10 +80,9 @@ package enum LineKind: Sendable, Hashable {
   case spectator(MatchID)
 }
 
-/// An effect for the caller to execute.
 package enum LobbyEffect: Sendable {
   case send(ConnectionID, [UInt8], LineKind)
-  /// Send `bye` with this code and text, and end a connection. `retry`: milliseconds after which the client is asked to connect again.
+  /// Send `bye` and end the connection. `retry`: milliseconds after which the client is asked to connect again.
   case close(ConnectionID, ByeCode, String, retry: Int?)
   /// Store a unit and report its verdict under this number. Two units in flight never touch the same match.
   case store(UInt64, StoreUnit)
@@ -96,8 +90,7 @@ package enum LobbyEffect: Sendable {
   case ask(UInt64, StoreQuestion)
   /// Send a text to other nodes, after executing all effects before this one.
   case publish([NodeID], String)
-  /// An administrator's order was carried out durably; `false` if there is no such player or live match, `nil` if the
-  /// store does not answer.
+  /// `false`: there is no such player or live match. `nil`: not carried out now, for example because the store does not answer.
   case orderCompleted(UInt64, Bool?)
   /// An entry for the log: a sentence and its fields.
   case note(String, [String: String])
@@ -105,9 +98,8 @@ package enum LobbyEffect: Sendable {
 
 /// The settings of the lobby, most of them flags of the server.
 package struct LobbyConfiguration: Sendable, Hashable {
-  /// The name of this program in the greeting and the log.
   package var server = "alina-server"
-  /// The messages that a person may send each second, and the most in one burst; both are told to the client in `welcome`.
+  /// The messages that a person may send each second, and the most in one burst; `welcome` tells the client both.
   package var rate = [20, 40]
   /// The messages that a bot may send each second, and the most in one burst.
   package var botRate = [200, 200]
@@ -117,15 +109,15 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var namesPerDay = 20
   /// The most attempts with the codes of rooms and tournaments a minute at this node, per address and per account.
   package var codeTriesPerMinute = 5
-  /// The number of units waiting to become durable above which commands are refused as busy.
+  /// The number of units in flight above which commands are refused as busy.
   package var maxPending = 4096
-  /// If the oldest unit has waited for the store for more milliseconds than this, commands are refused as busy.
+  /// Commands are refused as busy when the oldest unit has waited for the store for more milliseconds than this.
   package var maxWait = 2000
-  /// Milliseconds for which a side may be absent after sending `bye`, until its opponent may claim the win.
+  /// Milliseconds of absence after `bye`, until the opponent may claim the win.
   package var graceAfterBye = 10_000
-  /// Milliseconds for which a side may be absent after a lost connection or a restart, until its opponent may claim the win.
+  /// Milliseconds of absence after a lost connection or a restart, until the opponent may claim the win.
   package var grace = 40_000
-  /// Milliseconds for which a side may be absent during a match, all its absences together, until its opponent may claim the win.
+  /// Milliseconds of all absences of a side in a match together, until the opponent may claim the win.
   package var graceInAll = 60_000
   /// Milliseconds from the moment when a player may claim the win until the player wins without a claim.
   package var claimByItself = 60_000
@@ -135,11 +127,11 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// The most open tournaments at a time, and the most of them that were made from one address (`tournamentsPerAddress`).
   package var maxTournaments = 64
   package var tournamentsPerAddress = 2
-  /// Milliseconds of waiting for an opponent after which a player is offered bots.
+  /// Milliseconds of waiting after which a player is offered bots.
   package var botAfter = 20_000
-  /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. A key whose match is live is kept longer.
+  /// The least milliseconds for which the store keeps the `key` of a seek or a room. A key whose match is live is kept longer.
   package var keyLives: Int64 = 600_000
-  /// The most guest accounts. Beyond this number, the guests unused for longest who are neither connected nor in a live match are deleted.
+  /// The most guest accounts. Beyond this number, the guests unused for longest are deleted, if neither connected nor in a live match.
   package var maxGuests = 20_000
   package var lives = Lifetimes.usual
   /// `HOST:PORT` by which clients reach this node, sent to clients of other nodes; empty if unknown.
@@ -148,14 +140,14 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var heartbeatInterval: Int64 = 1000
   /// Milliseconds between two comparisons with the store.
   package var compareEvery: Int64 = 2000
-  /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
-  /// so that the side's events have arrived even if notifications were lost.
+  /// Milliseconds by which nodes without a side's connection delay the side's timers: longer than `compareEvery`, as notifications may be
+  /// lost.
   package var otherNodesWait: Int64 = 2500
-  /// The most matches without a living node that a node adopts with one request to the store.
+  /// The most matches that a node adopts with one request to the store.
   package var sweptAtOnce = 64
-  /// Milliseconds after a lost answer for which the lobby keeps comparing its memory with the store, which may still execute the request.
+  /// Milliseconds after a lost answer during which memory is compared with the store, which may still execute the request.
   package var uncertainty: Int64 = 30_000
-  /// Milliseconds after which a question that the store did not answer is asked again.
+  /// Milliseconds after which an unanswered question is asked again.
   package var askAgain: Int64 = 200
 
   package init() {}

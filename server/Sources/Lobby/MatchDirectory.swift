@@ -3,8 +3,7 @@ import MatchStore
 
 /// The matches in memory, those being loaded, and those of which a player's presence must be checked.
 struct MatchDirectory: Sendable {
-  /// The matches, each in a fixed place of this array, so that reading one field does not copy the whole match. Place 0 stays empty: it
-  /// stands for every match that is not in memory.
+  /// Each match has a fixed place, so that reading one field does not copy the match. Place 0 stays empty, for matches not in memory.
   private var slots: [LiveMatch?] = [nil]
   private var places: [MatchID: Int] = [:]
   private var free: [Int] = []
@@ -15,8 +14,7 @@ struct MatchDirectory: Sendable {
   private var announced: [MatchID: Int] = [:]
   /// Finished matches that were loaded, in the order of loading.
   private var finished: [MatchID] = []
-  /// Matches with a player who may be absent although the log does not say so: a node has died, a room's opener is not connected here, or
-  /// the player may be connected to another node.
+  /// Matches with a player who may be absent although the log does not say so, for example because a node has died.
   private var checks: [MatchID: PresenceCheck] = [:]
   /// The wall time at which the last match ended, in milliseconds since 1970.
   private var lastEnd: Int64 = 0
@@ -34,11 +32,10 @@ struct MatchDirectory: Sendable {
   }
 
   struct PresenceCheck: Sendable {
-    /// When the check was last scheduled, in this node's monotonic milliseconds.
+    /// When the check was last scheduled, in monotonic ms.
     let since: Int64
-    /// Whether this node had just loaded the match and the store listed no other follower: until then no living node had followed the match
-    /// and enforced its clock. If so, the check logs `recovered` when both players are absent, even if the log says that one or both had
-    /// gone.
+    /// Whether no living node had followed the match until this node loaded it. Then `recovered` is logged if both players are absent, even
+    /// if the log has a `gone` already.
     let byAll: Bool
   }
 
@@ -55,7 +52,6 @@ struct MatchDirectory: Sendable {
     }
   }
 
-  /// The matches of an account, in the order of their loading.
   func of(_ account: Int64) -> [MatchID] { byAccount[account] ?? [] }
 
   mutating func put(_ match: LiveMatch) {
@@ -88,37 +84,34 @@ struct MatchDirectory: Sendable {
   /// Whether one more request may wait until a match is loaded.
   func mayWait(for m: MatchID) -> Bool { loading.count < 256 && loading[m, default: []].count < 64 }
 
-  /// Adds work to do once a match is loaded. Returns whether the store must be asked for the match, because no earlier work waits for it.
+  /// Adds work to do once a match is loaded; `true` if the store must be asked for the match, because no earlier work waits for it.
   mutating func awaitLoading(of m: MatchID, _ work: Loading, for id: ConnectionID?) -> Bool {
     defer { loading[m, default: []].append((id, work)) }
     return loading[m] == nil
   }
 
-  /// Ends the loading of a match; returns the work that waited.
   mutating func endLoading(of m: MatchID) -> [(id: ConnectionID?, work: Loading)] {
     loading.removeValue(forKey: m) ?? []
   }
 
-  /// Notes the number `seq` of an event that another node has appended to a match being loaded: the store's answer may lack the event.
+  /// Notes an event number that another node announced for a match being loaded: the store's answer may lack the event.
   mutating func announce(_ seq: Int, of m: MatchID) {
     if loading[m] != nil { announced[m] = max(announced[m] ?? 0, seq) }
   }
 
-  /// Returns and removes the highest event number that was announced for a match.
   mutating func takeAnnounced(_ m: MatchID) -> Int? { announced.removeValue(forKey: m) }
 
   /// The most finished matches that are kept in memory after loading, so that repeated requests need no store.
   static let mostFinished = 256
 
-  /// Keeps a finished match that was loaded; returns the match to evict, if there are more than `mostFinished`.
+  /// Returns the match to evict, if there are more than `mostFinished`.
   mutating func keepFinished(_ m: MatchID) -> MatchID? {
     finished.append(m)
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }
 
-  /// The wall time to record as the end of a match that ends now. No two matches get the same time from this node: a player's history is
-  /// read in pages, and each page has matches that ended before the last match of the page before. The time decreases only if the clock
-  /// was set back by a minute or more.
+  /// The wall time to record as the end of a match. No two matches get the same time, because the next page of a history begins below the
+  /// last time sent. The time decreases only if the clock was set back by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

@@ -9,7 +9,7 @@ struct MatchResult {
   /// The changes of both players' ratings; `nil` if the match does not count for them.
   private(set) var changes: Sides<MatchEvent.RatingChange>?
 
-  /// Computes what an outcome adds to both accounts, and in a rated match their new ratings. Without an outcome a match adds nothing.
+  /// Without an outcome, a match adds nothing.
   init(of match: LiveMatch, _ outcome: Outcome?, _ accounts: Accounts, at wall: Int64) {
     guard let outcome, let x = match.record.x, let o = match.record.o else { return }
     let rules = match.state.terms.rules

@@ -2,27 +2,25 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The leader's queue of tickets: which are waiting, which two fit, and when the queue must be read from the store.
-///
-/// The queue is kept in the store. The oldest living node (the leader) reads it and pairs its tickets. Two leaders at the same time do no
+/// The leader's queue of tickets: which wait, which two fit, and when to read the queue from the store. Two leaders at the same time do no
 /// harm: the store accepts only one match for each ticket.
 struct Matchmaker: Sendable {
   enum Output: Hashable {
-    /// Make a match of two tickets. Both have left the queue and cannot be paired again until `release`.
+    /// Make a match of two tickets, which cannot be paired again until `release`.
     case pair(Ticket, Ticket)
     /// Offer bots to a player who has waited for long; `count` of them are available.
     case offerBots(Ticket, count: Int)
   }
 
-  /// The current time and other data on which pairing depends, without the queue.
+  /// The data on which pairing depends, other than the queue.
   struct Context {
     let now: Int64
-    /// The cached accounts. Their lists of blocked players are used, because the lists in tickets may be outdated.
+    /// Used for the lists of blocked players, because the lists in tickets may be outdated.
     let accounts: Accounts
     /// The number of pairs whose matches may be submitted to the store now.
     let mostPairs: Int
     let botAfter: Int64
-    /// The tournaments whose tables this node has read; and the time on the store's clock (`wall`), in milliseconds since 1970.
+    /// `wall`: milliseconds since 1970 on the store's clock.
     let tournaments: [String: TournamentDesk.Entry]
     let wall: Int64
   }
@@ -33,18 +31,15 @@ struct Matchmaker: Sendable {
   /// Whether the store may have tickets that this queue lacks.
   private(set) var mustRead = false
   private var isReading = false
-  /// Whether a timer for the next read is set; and the monotonic time, in ms, at which this node last read the queue because of another
-  /// node's ticket (`readAt`).
+  /// `readAt`: monotonic ms of the last read caused by another node's ticket.
   private var isReadScheduled = false
   private var readAt = Int64.min / 2
-  /// The shortest pause, in milliseconds, between two reads caused by other nodes' tickets. A read takes O(queue), so not every ticket may
-  /// cause one.
+  /// The shortest pause between two reads caused by other nodes' tickets, in ms: a read takes O(queue).
   private static let readEvery: Int64 = 100
 
   // MARK: reading the queue
 
-  /// The monotonic time, in ms, at which to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled
-  /// already.
+  /// Monotonic ms at which to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled already.
   mutating func scheduleRead(_ now: Int64) -> Int64? {
     guard !isReadScheduled else { return nil }
     let due = max(now, readAt + Matchmaker.readEvery)
@@ -52,14 +47,12 @@ struct Matchmaker: Sendable {
     return due
   }
 
-  /// Notes that the scheduled read is made now, at a monotonic time in ms.
   mutating func scheduledReadIsDue(_ now: Int64) { (isReadScheduled, readAt) = (false, now) }
 
   /// Demands that the next pairing begins with a read of the queue.
   mutating func requireRead() { mustRead = true }
 
-  /// Begins to read the queue; returns the ids of the tickets in memory. Returns `nil` if a read is in progress already: that read may miss
-  /// newer tickets, so another one must follow (`mustRead`).
+  /// Returns the ids of the tickets in memory; `nil` while a read is in progress. That read may miss new tickets, so another must follow.
   mutating func beginReading() -> Set<String>? {
     mustRead = isReading
     guard !isReading else { return nil }
@@ -67,11 +60,10 @@ struct Matchmaker: Sendable {
     return queue.ids
   }
 
-  /// Notes that the store did not answer.
   mutating func readFailed() { (isReading, mustRead) = (false, true) }
 
-  /// Replaces the queue by the store's tickets of living nodes, but keeps tickets that were queued here since the read began: those not in
-  /// `known`. Returns the pairs that fit, and the tickets of `known` that the store no longer has.
+  /// Replaces the queue by the store's tickets, but keeps tickets queued here since the read began: those not in `known`. Returns the pairs
+  /// that fit, and the tickets of `known` that the store no longer has.
   mutating func read(_ found: [WaitingTicket], known: Set<String>, clockOffset: Int64, _ context: Context)
     -> (pairs: [Output], missing: Set<String>)
   {
@@ -84,7 +76,7 @@ struct Matchmaker: Sendable {
       if known?.row == one { continue }
       guard var ticket = Ticket(one, clockOffset) else { continue }
       ticket.offeredBots = known?.offeredBots ?? false
-      // The ticket has waited since the earlier of two times, in memory and in the store's row: the store's clock may have been set back.
+      // Keep the earlier start of waiting, from memory or from the store: the store's clock may have been set back.
       ticket.since = min(ticket.since, known?.since ?? context.now)
       add(ticket, context, &pairs)
     }
@@ -103,7 +95,7 @@ struct Matchmaker: Sendable {
   private mutating func add(_ ticket: Ticket, _ context: Context, _ pairs: inout [Output]) {
     guard !reserved.contains(ticket.id) else { return }
     queue.insert(ticket)
-    // Players of a tournament wait for the next round of pairing, which pairs the players nearest in points.
+    // Players of a tournament wait for the next round (`pairAll`), which pairs the players nearest in points.
     guard ticket.seek.terms.tournament == nil else { return }
     if let partner = bestPartner(of: ticket, context) { pair(ticket, partner, context, &pairs) }
   }
@@ -153,8 +145,7 @@ struct Matchmaker: Sendable {
     return queue.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0, context) }.min { rank($0) < rank($1) }
   }
 
-  /// The waiting player nearest in points; of equally near players the one who has waited longest. If two players met in the last game of
-  /// either, they are paired only after both have waited for `repeatAfter`. O(queue).
+  /// The waiting player nearest in points; of equally near players the one who has waited longest. O(queue).
   private func tournamentPartner(
     of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context
   ) -> Ticket? {
@@ -176,11 +167,11 @@ struct Matchmaker: Sendable {
     return best?.ticket
   }
 
-  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession. Together with the wait for the next
-  /// round (at most `tournamentInterval`) this stays below three seconds. TournamentPairingTests prints the share of repeated pairings.
+  /// Milliseconds of waiting after which two players of a tournament may meet twice in succession: with the wait for the next round (at
+  /// most `tournamentInterval`), less than three seconds.
   private static let repeatAfter: Int64 = 2400
 
-  /// Milliseconds from one round of pairing (`pairAll`) to the next. Players of a tournament are paired only in rounds.
+  /// Milliseconds between two rounds of pairing (`pairAll`).
   var pairingInterval: Int64 { queue.tournaments.isEmpty ? 1000 : Matchmaker.tournamentInterval }
   static let tournamentInterval: Int64 = 500
 
@@ -190,13 +181,12 @@ struct Matchmaker: Sendable {
     let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     if a.seek.terms.tournament != nil { return true }
-    // Each ticket accepts a rating difference. The larger of the two applies, but not beyond a range that either player asked for.
+    // The larger of the two windows applies, but not beyond a range that either player asked for.
     let most = max(window(a, context.now), window(b, context.now))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
 
-  /// The largest rating difference that a ticket accepts: the range of the seek, if it has one; otherwise 100, plus 10 for each second of
-  /// waiting, unlimited after 20 s.
+  /// The rating difference that a ticket accepts: the seek's range, or 100 plus 10 for each second of waiting; any after 20 s.
   private func window(_ ticket: Ticket, _ now: Int64) -> Double {
     if let range = ticket.seek.range { return Double(range) }
     let seconds = Double(now - ticket.since) / 1000
@@ -211,8 +201,7 @@ struct TicketQueue: Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// A ticket is compared with at most this many waiting tickets of an equal or higher rating, and with at most this many of a lower
-  /// rating: those nearest in rating. Other tickets are compared only when these have left the queue.
+  /// A ticket is compared with at most this many tickets of a lower rating, and as many of an equal or higher rating: the nearest.
   private static let near = 64
   static let most = 10_000
 
@@ -222,9 +211,9 @@ struct TicketQueue: Sendable {
 
   var count: Int { bySession.count }
   var isEmpty: Bool { bySession.isEmpty }
-  /// The monotonic time, in ms, at which the longest waiting ticket was queued; O(n).
+  /// When the longest waiting ticket was queued, in monotonic ms; O(n).
   var oldest: Int64? { bySession.values.map(\.since).min() }
-  /// The monotonic time, in ms, at which the longest waiting ticket of a tournament player was queued; O(n).
+  /// When the longest waiting ticket of a tournament player was queued, in monotonic ms; O(n).
   var oldestInTournaments: Int64? {
     bySession.values.lazy.filter { $0.seek.terms.tournament != nil }.map(\.since).min()
   }
@@ -257,13 +246,11 @@ struct TicketQueue: Sendable {
 
   mutating func remove(id: String) { if let session = sessions[id] { remove(session: session) } }
 
-  /// Records that bots were offered to a player.
   mutating func offeredBots(to session: String) { bySession[session]?.offeredBots = true }
 
-  /// The number of bots that wait with these terms.
   func bots(_ terms: MatchTerms) -> Int { lines[Line(terms: terms, isBot: true)]?.count ?? 0 }
 
-  /// The candidates for pairing with a ticket: those with the nearest ratings among people and, if the player consents, among bots.
+  /// The tickets nearest in rating, of people and, if the player consents, of bots.
   func around(_ ticket: Ticket) -> [Ticket] {
     (ticket.seek.bots ? [false, true] : [false]).flatMap { isBot -> ArraySlice<Ticket> in
       guard let line = lines[Line(terms: ticket.seek.terms, isBot: isBot)] else { return [] }
@@ -272,7 +259,7 @@ struct TicketQueue: Sendable {
     }
   }
 
-  /// All waiting tickets, of people and of bots, with the same terms as a ticket.
+  /// All tickets of people and bots with the same terms.
   func equal(_ ticket: Ticket) -> [Ticket] {
     [false, true].flatMap { lines[Line(terms: ticket.seek.terms, isBot: $0)] ?? [] }
   }

@@ -1,39 +1,36 @@
 import MatchProtocol
 import MatchStore
 
-/// This node's view of the nodes that share the store: heartbeats, the store's clock, leadership, and when the lobby must compare its
-/// memory with the store. Times are monotonic milliseconds.
+/// This node's view of the nodes that share the store: heartbeats, the store's clock, leadership, and when to compare memory with the
+/// store. Times are monotonic milliseconds.
 struct Membership: Sendable {
   let node: NodeID
-  /// The time of the current input: this node's monotonic clock, and its wall clock corrected to the store's.
+  /// The time of the current input; its wall clock is corrected to the store's clock.
   private(set) var now: Moment
-  /// Milliseconds between two heartbeats.
   private let heartbeatInterval: Int64
   /// The living nodes, from the last heartbeat, the oldest first.
   private(set) var living: [NodeRecord] = []
-  /// The monotonic time, in ms, at which the last answered heartbeat was sent.
+  /// When the last answered heartbeat was sent, in monotonic ms.
   private var heartbeatAt = Int64.min / 2
   /// Milliseconds by which the store's clock is ahead of this node's wall clock.
   private(set) var clockAhead: Int64 = 0
   /// The store's clock minus the monotonic clock, in ms, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// The monotonic time, in ms, from which on a node whose last heartbeat is old counts as dead. An outage of the store or a jump of its
-  /// clock moves this time into the future, because living nodes have old heartbeats afterwards, too.
+  /// Monotonic ms before which an old heartbeat proves no death, because the store had an outage or its clock jumped.
   private var trustsHeartbeatsFrom: Int64 = 0
-  /// The monotonic time, in ms, at which this node last knew of another living node.
+  /// When this node last knew of another living node, in monotonic ms.
   private var companyAt = Int64.min / 2
-  /// Whether the store has answered and, if this node is the leader, the node has adopted the matches that no living node follows.
+  /// Whether the store has answered and this node, if it is the leader, has adopted the matches that no living node follows.
   private(set) var hasStarted = false
   private var awaitsHeartbeat = false
   private var isAdopting = false
-  /// The monotonic time, in ms, at which this node last searched for matches that no living node follows.
+  /// When this node last searched for matches that no living node follows, in monotonic ms.
   private var adoptedAt = Int64.min / 2
-  /// The monotonic time, in ms, until which the store may still execute a request that it has not answered.
+  /// Until when the store may still execute a request that it has not answered, in monotonic ms.
   private var isUncertainUntil = Int64.min / 2
-  /// The number of comparisons so far. Every third one also looks for matches that list this node but are not in its memory.
+  /// Every third comparison also looks for matches that list this node but are not in its memory.
   private var comparisons = 0
-  /// Whether the next comparison must also look for matches that list this node but are not in its memory: a lost answer of the store may
-  /// have named such a match.
+  /// Whether the next comparison must also look for matches of this node that are not in memory: a lost answer may have named one.
   private var mustCompare = false
 
   init(_ node: NodeID, _ configuration: LobbyConfiguration, _ now: Moment) {
@@ -43,9 +40,8 @@ struct Membership: Sendable {
   mutating func advance(to local: Moment) { now = Moment(monotonic: local.monotonic, wall: local.wall + clockAhead) }
 
   var others: [NodeRecord] { living.filter { $0.id != node } }
-  /// The addresses of the other nodes, which are sent to clients.
   var otherAddresses: [String] { others.map(\.address).filter { !$0.isEmpty } }
-  /// The oldest living node: it pairs the tickets of the queue and adopts matches that no living node follows.
+  /// The oldest living node: it pairs tickets and adopts matches that no living node follows.
   var leader: NodeID? { living.first?.id }
   var isLeader: Bool { leader == node }
 
@@ -60,8 +56,7 @@ struct Membership: Sendable {
   /// Whether a node may be considered dead because its last heartbeat is old.
   var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
-  /// Whether this node knew of another living node within the 10 s before `time`. That node may have changed the store, and its
-  /// notifications may have been lost.
+  /// Whether this node knew of another living node within the 10 s before `time`: that node may have changed the store.
   private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
 
   // MARK: heartbeats
@@ -135,8 +130,7 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Ends one attempt to adopt. `isDone` is false, and another attempt must follow, if the store did not answer or has more
-  /// matches without a living node.
+  /// `isDone`: the store answered and has no more matches without a living node.
   mutating func endAdopting(isDone: Bool) {
     isAdopting = false
     if isDone { hasStarted = true }
@@ -150,10 +144,9 @@ struct Membership: Sendable {
   /// Notes a lost answer: for this many milliseconds the store may still execute the request.
   mutating func beUncertain(for milliseconds: Int64) { isUncertainUntil = now.monotonic + milliseconds }
 
-  /// Whether memory may differ from the store.
   var mayDiffer: Bool { hasCompany(at: now.monotonic) || mustCompare || now.monotonic < isUncertainUntil }
 
-  /// Begins a comparison. Returns whether it also looks for matches that are not in memory, as every third comparison does.
+  /// Returns whether the comparison also looks for matches that are not in memory.
   mutating func beginComparing() -> Bool {
     comparisons += 1
     defer { mustCompare = false }

@@ -2,11 +2,9 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A message between nodes, encoded as one or more lines of text. A lost notification only causes delay: each node also
-/// compares its memory with the store and so finds every change.
+/// A message between nodes, as text. A lost notification only causes delay: comparing memory with the store finds every change.
 enum Notification: Hashable, Sendable {
-  /// Events were appended to a match, the first of them with the number `seq`. They are left out if the text would exceed
-  /// `longestNotification`.
+  /// The events from `seq` on were appended to a match; left out if the text would exceed `longestNotification`.
   case grown(MatchID, seq: Int, [[UInt8]])
   /// An absent side has sent `bye`.
   case bye(MatchID, Player)
@@ -14,9 +12,8 @@ enum Notification: Hashable, Sendable {
   case paired(ticket: String, account: Int64, MatchID)
   /// This many bots are available to the player who waits with this ticket.
   case bots(ticket: String, Int)
-  /// The store cannot pair this ticket, which was removed from the queue. The node of its player must queue it again to learn the reason.
+  /// The store cannot pair this ticket, which was removed. The player's node must queue it again to learn the reason.
   case look(ticket: String)
-  /// A ticket was queued.
   case queued
   /// A session was resumed at another node with this generation, or revoked (`.max`).
   case session(String, generation: Int64)

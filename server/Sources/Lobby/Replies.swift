@@ -7,7 +7,6 @@ struct Replies: Sendable {
 
   mutating func add(_ effect: LobbyEffect) { effects.append(effect) }
 
-  /// Returns the effects in order, and removes them.
   mutating func take() -> [LobbyEffect] {
     defer {
       effects = []
@@ -24,8 +23,8 @@ package struct LobbyCounts: Sendable, Hashable {
   package var started = 0
   package var ended = 0
   package var refused: [ErrorCode: Int] = [:]
-  /// The number of repeated commands. They are recognised by their `mid` and get the same answer as the first time.
+  /// Repeated commands, recognised by their `mid` and answered as the first time.
   package var repeated = 0
-  /// The number of matches given up because their log was inconsistent.
+  /// Matches given up because their log was inconsistent.
   package var abandoned = 0
 }

@@ -1,10 +1,8 @@
 import MatchProtocol
 import MatchStore
 
-/// The seek of a connection of this node.
 struct OpenSeek: Sendable {
   var ticket: Ticket
-  /// Whether the store has the ticket.
   var isStored = false
 }
 
@@ -14,7 +12,7 @@ struct SeekDesk: Sendable {
   /// The last matched ticket of each connection, and its match.
   private var matched: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   private var connections: [String: ConnectionID] = [:]
-  /// Connections that have withdrawn their last seek. The ticket of that seek may have been matched before the withdrawal.
+  /// Connections that withdrew their last seek, perhaps after its ticket was matched.
   private var takenBack: Set<ConnectionID> = []
 
   var count: Int { open.count }
@@ -46,21 +44,19 @@ struct SeekDesk: Sendable {
     return ticket
   }
 
-  /// The connection whose ticket this is, if the ticket was matched to `m`. `nil` if the ticket is not known here or was forgotten
-  /// (`forgetLast`), for example because the connection seeks again.
+  /// The connection whose ticket was matched to `m`; `nil` if the ticket was forgotten, for example because the connection seeks again.
   func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
     connections[ticket].flatMap { matched[$0]?.ticket.id == ticket && matched[$0]?.m == m ? $0 : nil }
   }
 
-  /// The last matched ticket of a connection; `nil` if this ticket was matched to another match than `m`, or was forgotten.
+  /// The last matched ticket of a connection, if it was matched to `m` and not forgotten.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { matched[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
-  /// The match of a ticket, if this is the last matched ticket of the connection and was not forgotten; otherwise `nil`.
+  /// The match of a ticket, if this is the connection's last matched ticket and was not forgotten.
   func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
     matched[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
   }
 
-  /// Records that a connection withdraws its seek.
   mutating func takeBack(_ id: ConnectionID) {
     if open[id] != nil { takenBack.insert(id) }
   }

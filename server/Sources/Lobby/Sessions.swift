@@ -7,14 +7,13 @@ struct Session: Sendable {
   let id: String
   let account: Int64
   let connection: ConnectionID
-  /// The number of logins to the session; of two connections of a session, the one with the higher number is valid.
+  /// The number of logins to the session: of two connections, the one with the higher number is valid.
   let generation: Int64
   var isBot = false
   /// The games that the client knows; matches of other games are not sent to it.
   var games = [Variant.classic]
-  /// Whether the client knows tournaments; if not, the server refuses its requests about them.
   var knowsTournaments = false
-  /// When the new resume token was sent, in monotonic milliseconds; `nil` once a later line has shown that it arrived.
+  /// When the new resume token was sent, in monotonic ms; `nil` once a later line has shown that it arrived.
   var unsettledSince: Int64?
 }
 

@@ -3,31 +3,28 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The leaderboards and the list of live matches, each read and rendered once for all connections that request it within
-/// a second; and the number of connections that read their history.
+/// The leaderboards and the list of live matches, each read and rendered once for all connections that request it within a second.
 struct SharedPages: Sendable {
-  /// For each page (a leaderboard or the list of live matches): the monotonic time of its last read in ms, and its rows as JSON with their
-  /// games.
+  /// For each leaderboard or list: when it was read, in monotonic ms, and its rows as JSON with their games.
   private var known: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
-  /// For each leaderboard and for the list of live matches: the connections that wait until it has been read from the store.
+  /// The connections that wait until a leaderboard or the list of live matches has been read.
   private var readers: [StoreQuestion: [(id: ConnectionID, re: String?)]] = [:]
   private var historyReaders = 0
-  /// The most connections that may read history at the same time.
   private static let mostHistoryReaders = 64
-  /// Milliseconds for which a leaderboard or the list of live matches is reused after it was read.
+  /// Milliseconds for which a leaderboard or the list of live matches is reused.
   private static let lives: Int64 = 1000
 
   func isFresh(_ page: StoreQuestion, _ now: Int64) -> Bool {
     known[page].map { now - $0.at < SharedPages.lives } ?? false
   }
 
-  /// Makes a connection wait for a leaderboard or the list of live matches; returns whether the store must be asked for it.
+  /// Makes a connection wait for a leaderboard or list; `true` if the store must be asked for it.
   mutating func awaitRead(of page: StoreQuestion, _ id: ConnectionID, _ re: String?) -> Bool {
     defer { readers[page, default: []].append((id, re)) }
     return readers[page] == nil
   }
 
-  /// Renders a leaderboard or the list of live matches from the store's answer; returns the connections that waited for it.
+  /// Renders the store's answer; returns the connections that waited for it.
   mutating func read(_ page: StoreQuestion, _ answer: StoreAnswer?, _ now: Int64) -> [(id: ConnectionID, re: String?)] {
     switch (page, answer) {
     case (.top(let rules, _), .accounts(let best)):
@@ -39,14 +36,14 @@ struct SharedPages: Sendable {
     return readers.removeValue(forKey: page) ?? []
   }
 
-  /// The cached leaderboard or list, with only the rows of the games that a client knows; `nil` if the store did not answer.
+  /// Only the rows of games that the client knows; `nil` if the store did not answer.
   func line(_ page: StoreQuestion, of games: [Variant], _ re: String?) -> [UInt8]? {
     guard let rows = known[page]?.rows else { return nil }
     let of = if case .top = page { "top" } else { "list" }
     return ServerMessage.page(of, rows: rows.filter { games.contains($0.rules) }.map(\.json), more: nil, re: re)
   }
 
-  /// Begins to read a player's history; `false` if `mostHistoryReaders` connections read history already.
+  /// Begins to read a player's history; `false` if too many connections read history now.
   mutating func beginHistory() -> Bool {
     guard historyReaders < SharedPages.mostHistoryReaders else { return false }
     historyReaders += 1
@@ -57,7 +54,6 @@ struct SharedPages: Sendable {
 
   // MARK: rows
 
-  /// The name, rating and deviation of a player in a game.
   static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
     [
       .init(name: "name", value: .string(account.name)),

@@ -5,12 +5,10 @@ import TicTacToe
 /// A unit to be stored, and the events of its logs as values; the unit contains them encoded.
 struct Draft: Sendable {
   var unit: StoreUnit
-  /// The events of each log of the unit.
   var events: [[MatchEvent]]
 
   init(_ log: StoreUnit.Log, _ events: [MatchEvent]) { (unit, self.events) = (StoreUnit(logs: [log]), [events]) }
 
-  /// Adds another log after the others.
   mutating func add(_ log: StoreUnit.Log, _ events: [MatchEvent]) {
     unit.logs.append(log)
     self.events.append(events)
@@ -19,7 +17,7 @@ struct Draft: Sendable {
 
 /// The origin of a unit, which decides who is answered after the verdict.
 enum UnitOrigin: Sendable {
-  /// A timer or a presence change: no client waits for an answer, and the match's timers and presence are checked again.
+  /// A timer or a presence change: no client waits for an answer.
   case itself
   /// A command, answered with the `seq` of its event.
   case command(ConnectionID, ClientLine, at: Int64, seq: Int)
@@ -27,7 +25,7 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// The monotonic time, in ms, at which the client's command was decoded; `nil` if no client caused the unit.
+  /// When the client's command was decoded, in monotonic ms; `nil` if no client caused the unit.
   var since: Int64? {
     switch self {
     case .command(_, _, let at, _), .opened(_, _, let at): at
@@ -47,8 +45,7 @@ struct StoreWork: Sendable {
   }
 
   private var units: [UInt64: Unit] = [:]
-  /// Every unit with the monotonic time of its submission in ms, in the order of submission. Finished units are removed later, many at
-  /// once.
+  /// Units and the monotonic ms of their submission, in order. Finished units are removed later, many at once.
   private var order: [(number: UInt64, at: Int64)] = []
   private var first = 0
   private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]
@@ -89,7 +86,7 @@ struct StoreWork: Sendable {
     questions.removeValue(forKey: number)
   }
 
-  /// The number of units that may be submitted now: 0 if too many are in flight, or the oldest unit in flight has waited too long.
+  /// How many units may be submitted now: 0 if too many are in flight, or the oldest has waited too long.
   func capacity(_ configuration: LobbyConfiguration, _ now: Int64) -> Int {
     let isLate = first < order.count && now - order[first].at > Int64(configuration.maxWait)
     return isLate ? 0 : max(0, configuration.maxPending + 1 - units.count)

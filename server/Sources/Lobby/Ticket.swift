@@ -6,7 +6,6 @@ import TicTacToe
 struct Ticket: Sendable, Hashable {
   var id: String
   var session: String
-  /// The node at which the player is connected.
   var node: NodeID
   /// The player's account as last read from the store.
   var player: AccountRecord
@@ -15,27 +14,24 @@ struct Ticket: Sendable, Hashable {
   /// When the ticket began to wait, in this node's monotonic milliseconds.
   var since: Int64
   var offeredBots = false
-  /// The row in the store, when last read; `nil` for a ticket of this node that was not read yet.
+  /// The row as last read from the store; `nil` for a ticket of this node that was not read yet.
   var row: WaitingTicket?
 
   var account: Int64 { player.id }
-  /// The player's rating in the requested game.
   var rating: Double { player[seek.terms.rules].rating.value }
 }
 
 extension Ticket {
-  /// The seek as text, without its key and without the consent to bots. A client that repeats a key may change only
-  /// that consent.
+  /// The seek as text without key and consent to bots: a client that repeats a key may change only the consent.
   var purpose: String {
     var plain = seek
     (plain.bots, plain.key) = (false, nil)
     return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
   }
 
-  /// The row for the store; `ahead` is the store's clock minus the monotonic clock, in ms.
+  /// `ahead`: the store's clock minus the monotonic clock, in ms.
   func record(_ ahead: Int64) -> TicketRecord {
-    // The text begins with two marks. The first is `b` for a bot. Older builds set the second to `c` for a client that confirms a pairing;
-    // it has no meaning now, but older nodes expect it.
+    // The first mark is `b` for a bot. The second has no meaning now, but older nodes expect it.
     let marks = isBot ? "b-" : "--"
     let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
     return TicketRecord(
@@ -43,7 +39,7 @@ extension Ticket {
       wish: marks + line, since: since + ahead)
   }
 
-  /// Decodes a row of the store; `ahead` is the store's clock minus the monotonic clock, in ms.
+  /// `ahead`: the store's clock minus the monotonic clock, in ms.
   init?(_ waiting: WaitingTicket, _ ahead: Int64) {
     let (record, marks) = (waiting.ticket, waiting.ticket.wish.prefix(2))
     let line = Array(record.wish.utf8.dropFirst(2))

@@ -1,7 +1,5 @@
-/// Items by their due time, earliest first, equal times in insertion order. A binary heap.
-///
-/// Inlinable for the simulation, a program in another module that keeps its actions in this queue: without inlining, half of its time went
-/// into unspecialized generic code.
+/// Items by due time, earliest first, equal times in insertion order: a binary heap. Inlinable for the simulation in another module:
+/// without inlining, half of its time went into unspecialized generic code.
 package struct TimerQueue<Item: Sendable>: Sendable {
   @usableFromInline var heap: [(due: Int64, order: UInt64, item: Item)] = []
   @usableFromInline var made: UInt64 = 0
@@ -11,7 +9,7 @@ package struct TimerQueue<Item: Sendable>: Sendable {
   /// The time at which the earliest item is due; `nil` if there is no item.
   @inlinable package var next: Int64? { heap.isEmpty ? nil : heap[0].due }
 
-  /// Whether the item at `i` is due before the item at `j`. Does not copy the items.
+  /// Compares without copying the items.
   @inlinable func isBefore(_ i: Int, _ j: Int) -> Bool {
     (heap[i].due, heap[i].order) < (heap[j].due, heap[j].order)
   }
