@@ -4,8 +4,8 @@ import MatchStore
 /// A cache of the accounts that the sessions and matches of this node need.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account: how many unanswered units will change the account, and whether the account was read from the store meanwhile
-  /// (`isRead`). The values read may include the units' changes already.
+  /// For each account: how many units in flight will change the account, and whether the account was read meanwhile (`isRead`): the values
+  /// read may include the units' changes already.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }

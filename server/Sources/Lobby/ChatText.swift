@@ -1,10 +1,10 @@
 /// Cleans text that players typed, before other players see it.
 enum ChatText {
-  /// No living script puts more than four combining marks (such as accents) on a letter, and more would overlap adjacent lines.
+  /// No living script puts more than four combining marks (such as accents) on a letter, and more marks would overlap adjacent lines.
   private static let mostMarks = 4
 
   /// Removes control characters, bidirectional overrides, invisible format characters, and combining marks beyond the first `mostMarks` on
-  /// a letter. Keeps the joiners in emoji sequences, such as a family.
+  /// a letter. Keeps the joiners inside emoji sequences: the emoji of a family is a sequence of persons.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars

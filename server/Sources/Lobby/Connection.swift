@@ -41,7 +41,7 @@ struct Connection: Sendable {
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// The number of waits, for answers of the store or for matches with a unit or read in flight. At 0 the next request begins.
+  /// How many answers of the store, and matches with a unit or read in flight, the connection waits for. At 0 its next request begins.
   var outstanding = 0
   /// Requests received while the connection waits, in order.
   var queue: [Request] = []

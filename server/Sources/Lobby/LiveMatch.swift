@@ -34,8 +34,8 @@ struct LiveMatch: Sendable {
   struct Work: Sendable {
     /// The number of the unit in flight that will change this match.
     var unit: UInt64?
-    /// `isBehind`: whether to read the log again once no unit and no read is in flight.
     var isBeingRead = false
+    /// Whether to read the log again once no unit and no read is in flight.
     var isBehind = false
     /// How many events memory had when the log was last requested, and how many of these events the store was known to have.
     var requested = (count: 0, storedCount: 0)
@@ -116,7 +116,7 @@ struct LiveMatch: Sendable {
       (turnStarted, wait, codeDies) = (nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
-    // A rematch request restarts the limit, so that the opponent has all of `rematchWithin` to answer.
+    // A rematch request restarts the time limit, so that the opponent has all of `rematchWithin` to answer.
     case .rematch: allowRematch(configuration, now)
     case .flag, .draw, .resign, .abort, .claim: break
     }
@@ -139,7 +139,7 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Moves the starts of turn, wait and absences later, at most to `now`, so that an outage of the store does not count against a player.
+  /// Moves the starts of turn, restart wait and absences later, at most to `now`: an outage of the store must not count against a player.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
@@ -172,7 +172,7 @@ struct LiveMatch: Sendable {
 
   // MARK: timers
 
-  /// Monotonic ms at which to call `due` next; `nil` if time alone changes nothing. `flagDelay`: ms from the deadline to the loss on time.
+  /// Monotonic ms at which to call `due` next; `nil` if time alone changes nothing. `flagDelay`: ms from deadline to declared loss on time.
   func nextDue(flagDelay: Int64, _ now: Int64, _ configuration: LobbyConfiguration) -> Int64? {
     if let retry = work.retryAt { return retry }
     switch state.phase {
@@ -185,7 +185,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both players are absent too long, neither wins: a match without a clock is aborted, any other ends by its clock.
+      // If both players are absent too long, neither can claim the win: a match without a clock is aborted, any other ends by its clock.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break
@@ -210,7 +210,6 @@ struct LiveMatch: Sendable {
       presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
     }
     if claimable.count == 2 {
-      // Both players were absent too long: neither can claim the win.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,

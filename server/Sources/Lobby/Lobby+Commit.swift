@@ -10,7 +10,6 @@ extension Lobby {
     Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
 
-  /// Drafts the end of a match: its last events, record, results and ratings.
   mutating func draftEnd(
     _ match: LiveMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
     aside: String? = nil

@@ -8,7 +8,7 @@ enum Disconnection: Hashable {
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// `resumed`: on another connection. `over`: revoked or expired. `resumedOrOver`: the node cannot tell which.
+  /// `resumed`: the session continues on another connection. `over`: revoked or expired. `resumedOrOver`: the node cannot tell which.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {

@@ -75,7 +75,7 @@ extension Lobby {
     }
   }
 
-  /// Keeps a finished match after loading it for a request; if too many are kept, evicts the match loaded first.
+  /// Keeps a finished match after loading it for a request; if too many are kept, evicts the match that was loaded first.
   mutating func keepFinished(_ m: MatchID) {
     // If the match to evict is in use or has just ended, its own timer evicts it later.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,

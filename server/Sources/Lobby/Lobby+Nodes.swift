@@ -175,7 +175,7 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
-    // Accept even a lower version of an account, since the database may have lost changes, unless memory changed since the request.
+    // Accept lower versions of accounts, too: the database may have lost changes. Skip accounts that changed in memory since the request.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     receiveAccounts(differences.accounts)
     for id in differences.gone {

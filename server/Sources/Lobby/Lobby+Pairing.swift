@@ -128,7 +128,7 @@ extension Lobby {
     }
   }
 
-  /// Queues a ticket again that no longer waits in the store. If the store refuses the ticket, the seek ends with the reason.
+  /// Queues a ticket again that no longer waits in the store. If the store refuses the ticket, the seek ends and the client is told why.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false
@@ -242,7 +242,6 @@ extension Lobby {
     }
   }
 
-  /// Submits a unit that creates a match for two tickets.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
     let code = a.seek.terms.tournament
     let table = code.flatMap { tournaments[$0] }

@@ -4,7 +4,6 @@ import TicTacToe
 
 /// Passes each request of a connection to the function that handles it.
 extension Lobby {
-  /// Handles a request, or first asks the store for the data that the request needs.
   mutating func perform(_ request: Request, for id: ConnectionID) {
     switch request {
     case .follow(let m, _, _), .room(let m, _): route(request, m, for: id)

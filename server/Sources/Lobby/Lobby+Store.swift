@@ -125,7 +125,7 @@ extension Lobby {
     if isNamed { adopt(m) }
     // A notification announced later events than this answer has: read the match again.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
-    // A player may have been connected to a node that died unnoticed: let a presence check find out.
+    // A player may have been connected to a node that died unnoticed: let a presence check find out whether the player is absent.
     if let found, let match = matches[m],
       unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {

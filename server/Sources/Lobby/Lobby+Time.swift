@@ -80,7 +80,7 @@ extension Lobby {
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // Forget an absence that cannot be logged: without a logged `gone`, another node to which the player returns would log no `back`.
+      // Forget an absence beyond the limit: this node would not learn of a return to another node, which logs `back` only after `gone`.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.presence[side].hasLeft = false
         continue

@@ -156,7 +156,7 @@ extension Lobby {
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
-  /// Sends the finished games in which a player had X, the latest first. Games with O come in the answers for the opponents.
+  /// Sends the finished games in which a player had X, the latest first. The games with O come in the answers about the opponents.
   private mutating func sendGames(
     _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {

@@ -111,7 +111,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var codeTriesPerMinute = 5
   /// The number of units in flight above which commands are refused as busy.
   package var maxPending = 4096
-  /// Commands are refused as busy when the oldest unit has waited for the store for more milliseconds than this.
+  /// The milliseconds that the oldest unit may wait for the store before commands are refused as busy.
   package var maxWait = 2000
   /// Milliseconds of absence after `bye`, until the opponent may claim the win.
   package var graceAfterBye = 10_000
@@ -129,7 +129,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var tournamentsPerAddress = 2
   /// Milliseconds of waiting after which a player is offered bots.
   package var botAfter = 20_000
-  /// The least milliseconds for which the store keeps the `key` of a seek or a room. A key whose match is live is kept longer.
+  /// Milliseconds for which the store keeps the `key` of a seek or a room, at least. A key whose match is live is kept longer.
   package var keyLives: Int64 = 600_000
   /// The most guest accounts. Beyond this number, the guests unused for longest are deleted, if neither connected nor in a live match.
   package var maxGuests = 20_000
@@ -140,7 +140,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var heartbeatInterval: Int64 = 1000
   /// Milliseconds between two comparisons with the store.
   package var compareEvery: Int64 = 2000
-  /// Milliseconds by which nodes without a side's connection delay the side's timers: longer than `compareEvery`, as notifications may be
+  /// Milliseconds by which nodes without a side's connection delay the side's timers: longer than `compareEvery`, if notifications are
   /// lost.
   package var otherNodesWait: Int64 = 2500
   /// The most matches that a node adopts with one request to the store.

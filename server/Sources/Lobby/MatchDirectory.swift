@@ -19,7 +19,6 @@ struct MatchDirectory: Sendable {
   /// The wall time at which the last match ended, in milliseconds since 1970.
   private var lastEnd: Int64 = 0
 
-  /// The action for a match after it is loaded.
   enum Loading: Sendable {
     case request(Request)
     /// Subscribe the players of the match `of` to the loaded match, its rematch.

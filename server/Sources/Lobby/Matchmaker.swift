@@ -20,8 +20,8 @@ struct Matchmaker: Sendable {
     /// The number of pairs whose matches may be submitted to the store now.
     let mostPairs: Int
     let botAfter: Int64
-    /// `wall`: milliseconds since 1970 on the store's clock.
     let tournaments: [String: TournamentDesk.Entry]
+    /// Milliseconds since 1970 on the store's clock.
     let wall: Int64
   }
 
@@ -31,8 +31,8 @@ struct Matchmaker: Sendable {
   /// Whether the store may have tickets that this queue lacks.
   private(set) var mustRead = false
   private var isReading = false
-  /// `readAt`: monotonic ms of the last read caused by another node's ticket.
   private var isReadScheduled = false
+  /// Monotonic ms of the last read caused by another node's ticket.
   private var readAt = Int64.min / 2
   /// The shortest pause between two reads caused by other nodes' tickets, in ms: a read takes O(queue).
   private static let readEvery: Int64 = 100
@@ -85,7 +85,6 @@ struct Matchmaker: Sendable {
 
   // MARK: pairing
 
-  /// Adds a ticket and pairs it at once if a partner fits.
   mutating func add(_ ticket: Ticket, _ context: Context) -> [Output] {
     var pairs: [Output] = []
     add(ticket, context, &pairs)

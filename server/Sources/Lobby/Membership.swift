@@ -16,7 +16,7 @@ struct Membership: Sendable {
   private(set) var clockAhead: Int64 = 0
   /// The store's clock minus the monotonic clock, in ms, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// Monotonic ms before which an old heartbeat proves no death, because the store had an outage or its clock jumped.
+  /// Monotonic ms before which an old heartbeat does not prove a node's death, because the store had an outage or its clock jumped.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// When this node last knew of another living node, in monotonic ms.
   private var companyAt = Int64.min / 2
@@ -67,7 +67,6 @@ struct Membership: Sendable {
     return !awaitsHeartbeat
   }
 
-  /// The consequences of an answered heartbeat.
   struct Change: Hashable {
     /// Milliseconds for which no move could be stored; `nil` if the store was not out of reach.
     var outage: Int64?

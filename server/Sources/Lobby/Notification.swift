@@ -2,9 +2,9 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A message between nodes, as text. A lost notification only causes delay: comparing memory with the store finds every change.
+/// A message between nodes, as text. If it is lost, comparing memory with the store finds the change, except for `bye`, `bots` and `chat`.
 enum Notification: Hashable, Sendable {
-  /// The events from `seq` on were appended to a match; left out if the text would exceed `longestNotification`.
+  /// The events from `seq` on were appended to a match; they are left out if the text would exceed `longestNotification`.
   case grown(MatchID, seq: Int, [[UInt8]])
   /// An absent side has sent `bye`.
   case bye(MatchID, Player)

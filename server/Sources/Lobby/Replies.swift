@@ -16,7 +16,6 @@ struct Replies: Sendable {
   }
 }
 
-/// Counters since the start of the lobby.
 package struct LobbyCounts: Sendable, Hashable {
   package var moves = 0
   package var events = 0

@@ -34,7 +34,6 @@ struct SeekDesk: Sendable {
     connections[ticket].flatMap { open[$0]?.ticket.id == ticket ? $0 : nil }
   }
 
-  /// Records that a connection's ticket was matched; returns the ticket.
   mutating func markMatched(_ id: ConnectionID, to m: MatchID) -> Ticket? {
     guard let ticket = open[id]?.ticket else { return nil }
     self[id] = nil
@@ -52,7 +51,7 @@ struct SeekDesk: Sendable {
   /// The last matched ticket of a connection, if it was matched to `m` and not forgotten.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { matched[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
-  /// The match of a ticket, if this is the connection's last matched ticket and was not forgotten.
+  /// The match of a ticket, if the ticket is the connection's last matched ticket and was not forgotten.
   func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
     matched[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
   }

@@ -17,7 +17,6 @@ struct Session: Sendable {
   var unsettledSince: Int64?
 }
 
-/// The sessions of this node, by id and by account.
 struct Sessions: Sendable {
   private var byID: [String: Session] = [:]
   private var byAccount: [Int64: [String]] = [:]

@@ -45,7 +45,7 @@ struct StoreWork: Sendable {
   }
 
   private var units: [UInt64: Unit] = [:]
-  /// Units and the monotonic ms of their submission, in order. Finished units are removed later, many at once.
+  /// Units in the order of submission (`at`: monotonic ms). Finished units are removed later, many at once.
   private var order: [(number: UInt64, at: Int64)] = []
   private var first = 0
   private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]

@@ -31,7 +31,7 @@ struct TournamentDesk: Sendable {
     mutating func take(_ found: Tournament, _ now: Int64) {
       readAt = now
       guard found.record.version >= known?.record.version ?? 0 else { return isBehind = true }
-      // Keep `isClosed`, which the answer to the organiser's `end` sets, but a table read within the next second does not set.
+      // Keep `isClosed`: the answer to the organiser's `end` sets it, but a table read within the next second does not.
       let wasClosed = known?.isClosed == true
       known = found
       if wasClosed { known?.isClosed = true }
