@@ -50,7 +50,7 @@ struct MelodySearch {
   /// The costs common to all candidates, for moves up to `widest`.
   private struct Prices {
     let widest: Int
-    /// The costs of a move after another move, indexed by preceding move, then by move.
+    /// The costs of a move after another move, indexed by move, then by preceding move.
     var moves: [Int]
     /// The costs of a degree and of the move to this degree, indexed by note, then by degree, then by move.
     var paths: [Int]
@@ -173,7 +173,7 @@ struct MelodySearch {
       paths: [Int](repeating: 0, count: problem.count * size * span))
     for way in Self.ways.indices {
       for move in -widest...widest {
-        moveCosts(way, move) { prices.moves[way * span + move + widest] += $1 }
+        moveCosts(way, move) { prices.moves[(move + widest) * Self.ways.count + way] += $1 }
       }
     }
     for slot in 0..<problem.count {
@@ -221,25 +221,27 @@ struct MelodySearch {
     let span = 2 * widest + 1
     var best = [Int](repeating: far, count: problem.count * size * ways)
     var from = [Int32](repeating: -1, count: best.count)
+    let wayOfMove = (-widest...widest).map(Self.way)
     for slot in 0..<problem.count {
       for degree in degrees(slot) where banned?.slot != slot || banned?.degrees.contains(degree) != true {
         let place = slot * size + degree - low
         var note = 0
         tasteCosts(slot, degree) { note += $1 }
-        if slot == 0 { best[place * ways] = note + prices.paths[place * span] }
-        for move in -widest...widest where slot > 0 {
-          let previous = degree - move
-          guard previous >= low, previous < low + size else { continue }
-          let path = note + prices.paths[place * span + move + widest]
+        if slot == 0 {
+          best[place * ways] = note + prices.paths[place * span]
+          continue
+        }
+        for previous in (max(low, degree - widest)...min(low + size - 1, degree + widest)).reversed() {
+          let move = degree - previous + widest
+          let path = note + prices.paths[place * span + move]
           let source = ((slot - 1) * size + previous - low) * ways
-          let target = place * ways + Self.way(move)
+          let target = place * ways + wayOfMove[move]
+          var (least, origin) = (best[target], from[target])
           for way in 0..<ways where best[source + way] < far {
-            let cost = best[source + way] + path + prices.moves[way * span + move + widest]
-            if cost < best[target] {
-              best[target] = cost
-              from[target] = Int32(source + way)
-            }
+            let cost = best[source + way] + path + prices.moves[move * ways + way]
+            if cost < least { (least, origin) = (cost, Int32(source + way)) }
           }
+          (best[target], from[target]) = (least, origin)
         }
       }
     }

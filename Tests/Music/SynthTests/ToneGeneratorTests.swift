@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Synth
@@ -14,7 +15,7 @@ struct ToneGeneratorTests {
   @Test("the tone generator sounds every MIDI pitch within 0.1 cent, at every tuning of A4")
   func pitch() {
     for a4 in [415.0, 440, 466] {
-      for midi in 0...127 {
+      for midi in stride(from: 0, through: 127, by: runsAll || a4 == 440 ? 1 : 7) {
         let bench = tone(.init(level: 0, fadeIn: 1, fadeOut: 1, a4: Float(a4)))
         bench.node.pointee.start(midi: Double(midi))
         let (x, _) = bench.render(Signal.silence(120_000))
