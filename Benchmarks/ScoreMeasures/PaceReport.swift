@@ -22,9 +22,10 @@ package struct PaceReport: Sendable {
   package let pace: String
   /// Whether O's replies come on the beats of the music; otherwise O is a person, as X always is.
   package let hasOpponent: Bool
-  /// Only bars of moves, not those of takebacks and of the closing music.
+  /// The number of bars of moves. Bars of takebacks and of the closing music do not count.
   package private(set) var bars = 0
-  /// Bars of moves whose last note, the long one, was heard before the next bar cut it.
+  /// The number of those bars whose last, long note was heard: the bar was not cut, or was cut `gestures.heard` seconds or more after that
+  /// note began.
   package private(set) var reached = 0
   package private(set) var pairs = 0
   /// Seconds from each heard long note (a bar's last note) to the next. A cut long note counts when the next bar repeats it in the bass.

@@ -28,7 +28,8 @@ struct ArenaBench: Sendable {
 
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// `scale` multiplies the amount of work, so it changes the signatures.
+  /// `scale` multiplies the numbers of games, simulations and repetitions. The signatures of games and simulations depend on these numbers,
+  /// so compare them only at the same scale.
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
@@ -123,7 +124,7 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds the shortest time of 5 × `repeats` runs of the arena and of five of C, and compares the results.
+  /// Adds a row with the shortest time of 5 × `repeats` runs of the arena and that of five measurements of C, and compares the results.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double

@@ -51,7 +51,7 @@ TRAP = """(() => {
     return { instance: { exports: { ...instance.exports, turn: traps } } };
   };
 })();"""
-# Removes Web Locks on request, as on a page without a secure origin.
+# Removes Web Locks if `localStorage` has `no-locks`, as on a page without a secure origin.
 LOCKLESS = """if (location.protocol.startsWith('http') && localStorage.getItem('no-locks')) Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
 """
 # JavaScript: the files that other tabs have locked, asked for over the channel that replaces Web Locks.
@@ -61,7 +61,8 @@ ASKED = """new Promise(done => {
     channel.postMessage('ask');
     setTimeout(() => { channel.close(); done(names); }, 200);
 })"""
-# If `sessionStorage.now` is set, the page's clock stands still at that time, in Sydney's time zone.
+# If `sessionStorage.now` is set (milliseconds since 1970, UTC), the page's clock stands still at that time, and the page is told that its
+# time zone is Sydney's, eleven hours ahead of UTC.
 SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
   const now = Number(sessionStorage.now);
   Date = class extends Date {

@@ -36,7 +36,7 @@ def phases(text, kind):
 
 
 def heard(found, begin):
-    """The features of the ten seconds of notes from `begin` on, as numbers."""
+    """Describes the notes of ten seconds, from `begin` (in seconds) on, by 20 numbers, such as the notes' count, distances and lengths."""
     end = begin + SECONDS
     begun = [note for note in found if begin <= note[0] < end]
     sounding = [note for note in found if note[0] < end and note[1] > begin]

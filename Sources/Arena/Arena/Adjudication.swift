@@ -29,7 +29,7 @@ package struct Adjudication: Sendable, Hashable {
 
   /// The result of a game of Ultimate that ends without a line of three won boards.
   package enum Ending: String, Sendable, CaseIterable {
-    /// A draw, as in the rules of Ultimate.
+    /// A draw, whichever side has more won boards: the rule in Alina, and the default.
     case rules
     /// The side with more won boards wins, as on CodinGame.
     case boards
@@ -43,7 +43,7 @@ package struct Adjudication: Sendable, Hashable {
   }
 
   package var ending = Ending.rules
-  /// Plies after which a game is drawn; 0 for no limit.
+  /// The number of plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
   package var draw: Rule?
   package var resign: Rule?
@@ -86,7 +86,7 @@ struct Referee {
 
   init(_ rules: Adjudication) { self.rules = rules }
 
-  /// The verdict on a drawn game of Ultimate; `boards` has the numbers of boards won.
+  /// The verdict that replaces the draw of a game of Ultimate; `nil` if the draw stands. `boards` has the numbers of boards won.
   func verdict(onDraw boards: (x: Int, o: Int)) -> Verdict? {
     guard rules.ending == .boards, boards.x != boards.o else { return nil }
     let winner: Player = boards.x > boards.o ? .x : .o

@@ -223,7 +223,7 @@ struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
   private(set) var next: Int
-  /// The game at index `next`, if the file ends after the first game of a pair.
+  /// The file's last game, at index `next`, if it is the first game of a pair. A resumed run plays the second game, and then counts both.
   private(set) var open: PlayedGame?
 
   private let stage: Stage

@@ -24,7 +24,7 @@ package struct PairingStatistics: Sendable, Hashable {
   package var asO = Tally()
   /// The numbers of pairs in which the first player scored 0, ½, 1, 1½ and 2 points.
   package var pentanomial = [0, 0, 0, 0, 0]
-  /// Games that ended by forfeit or time.
+  /// The number of games that ended by forfeit or time.
   package var forfeits = 0
 
   package var total: Tally { asX + asO }
@@ -50,7 +50,7 @@ package enum Elo: Sendable, Hashable {
   /// The difference is unknown: there are no games, or this end of an interval stands for a score of at most 0 or at least 1.
   case unknown
 
-  /// `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.
+  /// The difference, `+12.01`; a bound, `≥ +200.10` or `≤ -200.10`; or `?` if the difference is unknown.
   package var text: String {
     switch self {
     case .exactly(let value): Elo.signed(value)
@@ -76,7 +76,7 @@ package struct Estimate: Sendable, Hashable {
   /// The number of observations.
   package var number: Int { counts.reduce(0, +) }
 
-  /// With `prior` added to each of `counts`.
+  /// The number, the mean and the variance of the observations, after `prior` was added to each of `counts`.
   func moments(prior: Double = 0) -> (number: Double, mean: Double, variance: Double) {
     let weights = counts.map { Double($0) + prior }
     let number = weights.reduce(0, +)
@@ -118,7 +118,7 @@ package struct Estimate: Sendable, Hashable {
     return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)
   }
 
-  /// `+12.01 [+1.20, +22.90]`, or with only one end known `+12.01 [≤ +22.90]`.
+  /// The Elo difference and its 95 % interval, `+12.01 [+1.20, +22.90]`; `+12.01 [≤ +22.90]` if only one end of the interval is known.
   package var eloText: String {
     guard number > 0 else { return "?" }
     let (low, high) = interval
@@ -168,9 +168,9 @@ package struct SPRT: Sendable, Hashable {
 
   package var elo0: Double
   package var elo1: Double
-  /// The chance of accepting the higher difference when the lower is true.
+  /// The chance of accepting the higher difference if the lower is true.
   package var alpha = 0.05
-  /// The chance of accepting the lower difference when the higher is true.
+  /// The chance of accepting the lower difference if the higher is true.
   package var beta = 0.05
   package var model = Model.pentanomial
 }

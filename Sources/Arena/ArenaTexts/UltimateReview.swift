@@ -57,7 +57,7 @@ extension AnswerText {
   }
 }
 
-/// A search's estimates of the moves of a game; late in the game with proved values, where a proof succeeds.
+/// A search's estimates of the moves of a game. Late in the game, a proved value replaces the estimate wherever a proof succeeds.
 struct UltimateReview {
   struct Entry {
     let mover: Player
@@ -125,7 +125,7 @@ struct UltimateReview {
     return ((1 + (state.turn == player ? score : -score)) / 2, move.proof != .none)
   }
 
-  /// `nil` if no loss is at least `threshold`.
+  /// The index in `entries` of the move with the largest `loss`; `nil` if no loss is at least `threshold`.
   var worst: Int? {
     entries.indices.filter { entries[$0].loss >= UltimateReview.threshold }.max { entries[$0].loss < entries[$1].loss }
   }

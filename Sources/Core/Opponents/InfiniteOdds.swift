@@ -32,7 +32,7 @@ extension Odds {
   }
 }
 
-/// A player as a Markov chain: from each board, up to symmetry, to the boards after the player's moves.
+/// A player as a Markov chain. A step is one move of this player, from a board to the board after the move, both up to symmetry.
 private struct InfiniteChain {
   struct Step {
     /// The number of the next board, or −1 if the mover has won.
@@ -41,7 +41,7 @@ private struct InfiniteChain {
   }
 
   private let player: InfiniteOpponent
-  /// By board number, the range in `all` of the board's steps: its moves with their chances. −1 if they are not computed yet.
+  /// By board number, the range in `all` of the board's steps; −1 if the steps are not computed yet.
   private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
   private var all: [Step] = []
 

@@ -52,8 +52,8 @@ package final class UltimatePlayouts {
   // Nine fields of seven bits, one for each board, with a 1 in each field. In play, a field has the number of empty cells of its board, or
   // 0 if the board is closed.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // Like `ones`, with seven spare bits above each field: the boards 0, 2, 4, 6 and 8 (`fiveOnes`), and 1, 3, 5 and 7, shifted down by seven
-  // bits (`fourOnes`).
+  // Every second field of `ones`, so that `anyBoard` has a spare bit above each field. `fiveOnes` has the fields of the boards 0, 2, 4, 6
+  // and 8; `fourOnes` has those of the boards 1, 3, 5 and 7, shifted down by seven bits.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 

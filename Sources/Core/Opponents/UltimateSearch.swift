@@ -63,9 +63,9 @@ package final class UltimateSearch {
   private let wideExploration: Float
   /// The weight of a node's minimax, 0…1, in the score by which a move is chosen; the mean has the rest. Tuned by matches between searches.
   private let minimaxShare: Float
-  /// The visits after which a leaf evaluated by playouts is expanded.
+  /// The number of visits after which a leaf evaluated by playouts is expanded.
   private static let expansionThreshold = 4
-  /// Simulations between calls of `isStopped`.
+  /// The number of simulations between two calls of `isStopped`.
   private static let interval = 256
 
   /// - Parameters:
@@ -177,7 +177,7 @@ package final class UltimateSearch {
     return first..<first + Int(nodes[node].count)
   }
 
-  /// Copies a node and its descendants to the spare buffer, breadth first, and swaps the buffers.
+  /// Copies a node and its descendants to the spare buffer, breadth first, and swaps the buffers. Returns true, for `keepTree`.
   private func keep(_ node: Int) -> Bool {
     spare[0] = nodes[node]
     var (read, end) = (0, 1)

@@ -17,9 +17,9 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 
 /// The chances of each result of a game between two memoryless players, from one pass over all states.
 ///
-/// At index n, a chance is stored times the product of `denominators[..<n]`, so that exact chances are whole numbers.
+/// `xWins[n]`, `oWins[n]` and `draws[n]` are the chances that X wins, that O wins and that the game is drawn, at the n-th mark, times the
+/// product of `denominators[..<n]`. This factor makes exact chances whole numbers.
 package struct OutcomeCounts<Number: ChanceNumber> {
-  /// At index n, the chance that X wins with the n-th mark, scaled by the product of `denominators[..<n]`.
   package private(set) var xWins: [Number]
   package private(set) var oWins: [Number]
   package private(set) var draws: [Number]
@@ -108,7 +108,7 @@ package struct Odds: Sendable, Hashable {
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
   }
 
-  /// Half the games as X, half as O.
+  /// The odds of `player`, who plays half of the games as X and half as O.
   package static func of(_ player: Policy, against other: Policy, solver: Solver = .shared) -> Odds {
     Odds(
       asX: ofX(player, against: other, solver: solver), asO: ofX(other, against: player, solver: solver))

@@ -11,12 +11,12 @@ package final class UltimateSolver {
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
-    /// The number of positions searched to get these numbers. In a full bucket, the entry with the fewest is replaced.
+    /// The number of positions searched to get `numbers`. In a full bucket, the entry with the smallest `nodes` is replaced.
     var nodes: UInt32 = 0
   }
 
-  /// The numbers of leaves still to be proved to show that the side to move succeeds (`proof`) or fails (`disproof`). The attacker succeeds
-  /// by winning, the defender by not losing.
+  /// Estimates of how many more leaves must be decided to prove that the side to move succeeds (`proof`) or fails (`disproof`): 0 if this
+  /// is proved, `never` if the opposite is proved. The attacker succeeds by winning, the defender by not losing.
   private struct Numbers {
     var proof: UInt32 = 1
     var disproof: UInt32 = 1
@@ -35,7 +35,7 @@ package final class UltimateSolver {
     var numbers: Numbers
   }
 
-  /// The positions searched since the solver was made.
+  /// The number of positions searched since the solver was made.
   package private(set) var nodes = 0
   private var limit = 0
   private var attacker = Player.x
@@ -43,7 +43,7 @@ package final class UltimateSolver {
   private let table: UnsafeMutablePointer<Entry>
   /// The moves of all nodes on the path from the root; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
-  /// The entries of a bucket, which a position's key selects. Not tuned by measurement.
+  /// The number of entries of a bucket. A position's key selects the bucket. The number was not tuned by measurement.
   private static let bucketSize = 4
 
   /// The table stores `entries` positions of 24 bytes each.

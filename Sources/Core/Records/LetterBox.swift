@@ -65,7 +65,7 @@ package struct LetterBox: Sendable, Hashable {
     let relation = LetterBox.relation(of: own.letter, to: entry.letter)
     switch relation {
     case .newer: entries[own.letter.id] = own
-    // The user may have written another line of text.
+    // The game is the same, but the user may have changed the letter's `words`.
     case .same where own.letter.sender == entry.you: entries[own.letter.id]?.letter = own.letter
     default: break
     }

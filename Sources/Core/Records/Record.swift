@@ -255,7 +255,7 @@ extension Record {
     comments.insert(Comment(ply: ply, text: trimmed), at: place)
   }
 
-  /// Appends the number of the candidate melody chosen for the next bar after `ply` moves.
+  /// Appends a bar to `bars[ply]`: the number of the candidate melody that was chosen for the bar.
   package mutating func addBar(_ candidate: Int, ply: Int) {
     precondition((0...Limit.plies).contains(ply), "ply \(ply) is outside 0–\(Limit.plies)")
     precondition((0...Limit.candidate).contains(candidate), "candidate \(candidate) is outside 0–\(Limit.candidate)")

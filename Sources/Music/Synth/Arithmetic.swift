@@ -56,18 +56,18 @@ enum Arithmetic {
   /// The factor for each frame that lowers an amplitude by 60 dB within `t60` seconds. Not for the audio thread.
   static func decay(t60: Double, sampleRate: Double) -> Double { pow(10, -3 / (t60 * sampleRate)) }
 
-  /// Whether a sample is valid: finite and below 1e6 (full scale is 1).
+  /// Whether a sample is valid: its magnitude is below 1e6 (full scale is 1). NaN and infinity are not valid.
   @inline(__always)
   static func isSound(_ x: Float) -> Bool { abs(x) < 1e6 }
 
-  /// The sample, or 0 if the sample is invalid or below −500 dB.
+  /// The sample, or 0 if the sample is not valid (`isSound`) or is at most −500 dB (1e-25).
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
 
   @inline(__always)
   static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
 
-  /// A frame with invalid samples replaced by 0.
+  /// A frame in which 0 replaces each sample that is not valid (`isSound`).
   @inline(__always)
   static func heard(_ x: Stereo) -> Stereo { Stereo(isSound(x.x) ? x.x : 0, isSound(x.y) ? x.y : 0) }
 }

@@ -92,7 +92,7 @@ struct EchoWriter {
       plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
   }
 
-  /// The bar of a take-back: the pairs of `gesture`, a bar of earlier take-backs at the same moment, then `source` backwards and softly.
+  /// The bar of a take-back: first `gesture`, the pairs of earlier take-backs at the same moment, then `source` backwards and softly.
   func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
     let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
       plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {
@@ -104,7 +104,8 @@ struct EchoWriter {
         index: index, kind: .undo, ply: source.ply, voice: source.voice, start: moment, pairs: pairs, signs: ["undo"]))
   }
 
-  /// A copy of a pair at `share` per cent of the velocity, without bass, T's second note and the mark of an awakening.
+  /// A copy of a pair's M and T, without the pair's other notes and its mark of an awakening. Applies `change` to both notes, and then sets
+  /// their velocities to `share` per cent, but not below `performance.softest`. `isLong`: whether the copy is the long pair of its bar.
   private func plain(_ pair: Pair, isLong: Bool, share: Int, _ change: (inout Note) -> Void) -> Pair {
     var plain = Pair(m: pair.m, t: pair.t, isLong: isLong)
     plain.change { note in

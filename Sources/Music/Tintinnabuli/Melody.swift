@@ -44,7 +44,8 @@ public struct NoteReason: Sendable {
 /// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar; a slot is the index of a note. O(count × degrees ×
 /// widest × 8 kinds of preceding moves) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
-  /// The kinds of preceding moves that affect the cost of the next move: no move, or a number of degrees (±3 stands for any leap).
+  /// The preceding moves of a melody, as far as they change the cost of the next move: `nil` before the first move, 0 for a repeated note,
+  /// else degrees up or down (±3 for every leap).
   private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
 
   /// The costs common to all candidates, for moves up to `widest`.
@@ -153,7 +154,7 @@ struct MelodySearch {
     }
   }
 
-  /// The costs of a move to note `slot`: against the contour, by a tritone, or to a long note other than by step.
+  /// The costs of a move to note `slot`: against the contour, by a tritone, or, to the long note, by more or less than one degree.
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {

@@ -88,7 +88,7 @@ extension ScoreRules {
 
   /// The phrases after a bar's long note while a player thinks, by both voices in turn.
   public struct Phrases: Sendable, Hashable {
-    /// The rest before each phrase in seconds.
+    /// The rest, in seconds, before each phrase.
     public var after = 0.8
     /// The velocity of phrases in per cent of the velocity that a move's bar would have.
     public var velocity = 86
@@ -106,7 +106,8 @@ extension ScoreRules {
   public struct Sentences: Sendable, Hashable {
     /// The number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound when the piece is decided.
     public var pairs = 2...4
-    /// The pairs of the first bar of a half arch: the lower bound at the start of a piece, the upper bound when the piece is decided.
+    /// The number of pairs of the first bar of a half arch: the lower bound at the start of a piece, the upper bound when the piece is
+    /// decided.
     public var arch = 3...4
     /// The velocity of the T that answers a removed mark, in per cent of T's usual velocity.
     public var leaves = 110
@@ -228,9 +229,10 @@ extension ScoreRules {
 
   /// The echoes while no event comes; times in seconds.
   public struct Echoes: Sendable, Hashable {
-    /// The silence, in seconds, between a bar of `bars.longest` pairs and the first echo after it.
+    /// The silence, in seconds, before the first echo after a bar of at least `bars.longest` pairs. Shorter bars shorten it (`afterShort`).
     public var after = 8.0
-    /// The silence before the first echo after a bar of two pairs, in per cent of `after`; after longer bars it grows up to 100 per cent.
+    /// The silence after a bar of two pairs, in per cent of `after`. From there to `bars.longest` pairs the silence grows evenly. The
+    /// phrases after a bar count as pairs of the bar.
     public var afterShort = 100
     /// The velocity of an echo in per cent of the velocity of the bar that it repeats.
     public var velocity = 72
@@ -293,7 +295,7 @@ extension ScoreRules {
     public var pulseLevel = 64
     /// The duration of a pulse's rise, the start of its fall and the duration of the fall, in this order, as shares of `pulse`.
     public var pulseShape = [0.2, 0.4, 0.5]
-    /// Velocity of a refusal's knock.
+    /// The velocity of a refusal's knock, 0–127.
     public var knock = 40
     /// Seconds after which a note counts as heard. If a note that carries a sign is cut earlier, a later bar plays the sign again.
     public var heard = 0.1

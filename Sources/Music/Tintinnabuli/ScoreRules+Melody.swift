@@ -15,7 +15,7 @@ extension ScoreRules {
     case rising, falling, arch, valley
   }
 
-  /// The named rules that give each candidate melody its cost.
+  /// The named rules that give a candidate melody its cost: where a rule applies, its weight (`MelodyRules.weights`) is added.
   public enum MelodyRule: Int, Sendable, Hashable, CaseIterable {
     /// Weighs a move by one degree.
     case step
@@ -47,9 +47,9 @@ extension ScoreRules {
     case recall
     /// Weighs a long note that is not of the kind that the bar should end on.
     case goal
-    /// Weighs a long note that is not reached by step.
+    /// Weighs a move to the last, long note if the move is not a step of one degree.
     case approach
-    /// Weighs a note at random, differently for each candidate.
+    /// Weighs each note at random, by up to the rule's weight, differently for each candidate.
     case chance
 
     /// The rule's name in rule files and explanations.

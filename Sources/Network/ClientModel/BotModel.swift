@@ -9,7 +9,8 @@ package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
     /// Look for an opponent, or enter the room with the given code.
     case seek, join(String)
-    /// In a tournament with the given code: become a player, or end the bot's pause. `nextGame` asks the server for the next game in it.
+    /// In a tournament with the given code: become a player, or end the bot's pause. `nextGame` asks the server for the tournament's next
+    /// game.
     case enter(String), play(String), nextGame
     case begin(MatchID)
     /// Choose a move and make it.
@@ -24,16 +25,16 @@ package struct BotModel: Sendable {
   }
 
   private struct Play: Sendable {
-    /// The marks on the board when the bot was last asked for a move; −1 if the bot must be asked again.
+    /// The number of the match's moves when `next` last asked for a move or a resignation; −1 if `next` must ask again.
     var answered = -1
     /// When a refused move or resignation is tried again, in milliseconds of the clock of the argument `now`.
     var retryAt: Int64 = 0
-    /// Moves and resignations refused for a reason that does not pass (not `ErrorCode.isPassing`). The third stops the bot.
+    /// The number of moves and resignations refused for a reason that does not pass (not `ErrorCode.isPassing`). The third stops the bot.
     var refusals = 0
     var isReported = false
   }
 
-  /// The games that the bot has still to play to a result; an aborted game does not count.
+  /// The number of games that the bot has still to play to a result; an aborted game does not count.
   package private(set) var remaining = 0
   private var room: String?
   /// The code of the tournament in which the bot plays all its games. `view` is the tournament as the server last described it.
@@ -48,8 +49,8 @@ package struct BotModel: Sendable {
   /// In milliseconds. The pause doubles with each refused seek.
   package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
 
-  /// The bot plays its first game in the given room, or all games in the given tournament, and all other games against opponents that it
-  /// seeks.
+  /// If `tournament` is given, the bot plays all its games there. Otherwise it plays its first game in `room`, if given, and the other
+  /// games against opponents that it seeks.
   package init(room: String? = nil, tournament: String? = nil) { (self.room, self.tournament) = (room, tournament) }
 
   /// Whether the tournament has ended or is ending, so that no new game begins.

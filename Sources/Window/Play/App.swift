@@ -40,7 +40,7 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  /// The last error of saving the settings that the player was told of; `nil` while saving succeeds.
+  /// The fault that keeps the settings from being saved, and of which the player was told; `nil` while saving succeeds.
   private var toldFault: WriteFault?
   /// Whether musical signs are explained: not in a run for a screenshot, which saves no games and whose picture shall show no explanation.
   private let teaches: Bool
@@ -94,7 +94,7 @@ package final class App: PlatformGame {
     }
   }
 
-  /// Signals the player's turn while the window is in the background.
+  /// The title signals the player's turn while the window is in the background.
   package var windowTitle: String {
     if let title = state.letterTitle { return "\(title.text(in: screen.settings.language)) · Alina" }
     return isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina"
@@ -186,8 +186,9 @@ package final class App: PlatformGame {
     }
   }
 
-  /// How many presses of the browser's *Back* stay in Alina; in a match one more, which asks before the match is left. Independent of the
-  /// connection: a change of the page's history when a connection is lost would cancel a reload that the player has just begun.
+  /// How many presses of the browser's *Back* stay in Alina; in a match one more, which asks before the match is left. A lost connection
+  /// does not change the number: a reload closes the connection, and for a smaller number the page would go back in the browser's history,
+  /// which would cancel the reload.
   package var stepsBack: Int { screen.depth + (state.isPlaying ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
@@ -214,7 +215,7 @@ package final class App: PlatformGame {
     screen.draw(into: surface, isNew: isNew, at: now)
   }
 
-  /// Call it before the program ends.
+  /// To be called before the program ends.
   package func finish() {
     files.flush()
     screen.settings.store.save()

@@ -17,7 +17,8 @@ struct OnlineTournament: Sendable {
   /// When the next game may be watched, in seconds of the platform's clock.
   private var watchesAt = -Double.infinity
 
-  /// Minutes after which a tournament that is being made begins; 0 if its organiser starts it.
+  /// The minutes from the making of a new tournament to its start, as this player chose; 0 if the organiser starts it by hand. Sent to the
+  /// server once the server has made the tournament, then reset to 0.
   private var startsIn = 0
   private var collection: GameCollection?
   /// The last games won by the first three players: requested (`awaited`) and arrived (`found`); `nil` until the games were requested.
@@ -33,7 +34,8 @@ struct OnlineTournament: Sendable {
 
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
-  /// Returns a message if the tournament has ended or paused this player. For a tournament just made, returns the order to start it later.
+  /// Returns a message if the tournament has just ended, or if this player was just paused. For a tournament just made, returns the order
+  /// to start it after `startsIn` minutes.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")

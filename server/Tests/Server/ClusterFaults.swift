@@ -55,7 +55,8 @@ final class ClusterFaultRun {
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
-  /// The live matches and their progress when the fault last struck.
+  /// The matches that were live when the fault last struck, each with the number of its moves. Later strokes of `endSessions` count only if
+  /// a match is live.
   private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {

@@ -71,7 +71,8 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     try await channel?.close()
   }
 
-  /// The delay in milliseconds, the length of the first piece of `count` bytes, and whether the connection ends instead.
+  /// Draws what happens to `count` waiting bytes: the first `piece` of them are passed on after `delay` milliseconds. If `isLost`, none of
+  /// them is passed on, and the connection ends after `delay` milliseconds.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
     let isLost = weather.lossOneIn > 0 && random.below(weather.lossOneIn) == 0
     if isLost { breaks.add(1, ordering: .relaxed) }

@@ -12,7 +12,7 @@ final class RawPeer {
   /// `nil` for plain TCP.
   private(set) var frames: WebSocketFrames?
 
-  /// A small `receiveBuffer` is soon full when the peer pauses. `from` is the peer's own address.
+  /// A small `receiveBuffer` (in bytes) is soon full if the peer does not read. `from` is the peer's own address.
   init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
   {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -59,7 +59,7 @@ final class RawPeer {
     sendRaw(frames?.frames(of: bytes) ?? bytes, pieces: pieces)
   }
 
-  /// Sends bytes without WebSocket framing.
+  /// Sends bytes without WebSocket framing, at most `pieces` bytes at a time.
   @discardableResult func sendRaw(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -104,7 +104,8 @@ final class RawPeer {
     }
   }
 
-  /// Reads until a line contains `text`, and answers heartbeats; fails the test if no line does.
+  /// Reads lines, and answers heartbeats, until a line contains `text`; returns that line. The test fails if the connection ends or
+  /// `seconds` pass before such a line has come.
   @discardableResult func wait(
     _ text: String, within seconds: Double = 10, location: SourceLocation = #_sourceLocation
   ) throws -> String {

@@ -192,7 +192,8 @@ extension Simulation {
 
   // MARK: hostile input
 
-  /// Sends hostile lines, a few or a flood: bare commands, JSON and noise, about any match, with ids already used.
+  /// Sends up to 300 hostile lines: typed commands, JSON commands and incomplete JSON. The JSON commands name a match of any client, or a
+  /// match that does not exist; many repeat a `mid` that the attacking client has used before.
   private mutating func attack(_ id: ConnectionID) {
     var gate = gates[id] ?? ServerSession(.init(), now: now)
     var text = gates[id] == nil ? "{\"t\":\"hello\",\"v\":[1],\"client\":\"sim\"}\n" : ""
@@ -245,7 +246,7 @@ extension Simulation {
     }
   }
 
-  /// Mostly Classic, so that seeks for the same variant are frequent.
+  /// A random variant, mostly Classic, so that seeks for the same variant are frequent.
   mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .misere, .ultimate][random.below(6)] }
 
   mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }

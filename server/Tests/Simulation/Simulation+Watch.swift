@@ -5,14 +5,15 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The guarantees that are violated now, and since when. A violation is a fault only if it lasts too long after the last trouble of a node.
+/// The guarantees that are violated now, and since when (`Simulation.now`). A violation is a fault only if it lasts too long after the last
+/// trouble of a node.
 struct Watch {
   struct Ban {
     let client: Int
     let number: UInt64
     let node: Int
     let life: Int
-    /// When the ban was acknowledged.
+    /// When the ban was acknowledged; `nil` before.
     var since: Int64?
   }
 
@@ -23,16 +24,17 @@ struct Watch {
     static func < (a: Follower, b: Follower) -> Bool { (a.i, a.m) < (b.i, b.m) }
   }
 
-  /// Since when all nodes have been well (`Node.wellSince`).
+  /// Since when all nodes have been well (`Node.wellSince`); `.max` if a node is not well.
   var quietSince: Int64 = .max
   var bans: [Ban] = []
-  /// Nodes that lack events of a match that they follow, with the length of the match's stored log.
+  /// Nodes that lack events of a match that they follow. `seq` is the length of the match's stored log at the time `since`.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// Players who were not shown all events of a live match, with the length of the match's stored log.
+  /// Players who were not shown all events of a match that they play. `seq` is the length of the match's stored log at the time `since`.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// Live matches that no node has loaded.
   var orphans: [MatchID: Int64] = [:]
-  /// Players of live matches who are wrongly recorded as present or away.
+  /// Players of live matches who are connected but recorded as away, or are not connected and not recorded as away. The key names the
+  /// player and the fault.
   var misplaced: [String: Int64] = [:]
   /// Nodes without a connection to a working store.
   var cutOff: [Int: Int64] = [:]

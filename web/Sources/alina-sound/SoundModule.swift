@@ -36,7 +36,7 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   return 1
 }
 
-/// The buffer's lines: the rules' name, their tonic's letter (0 for C … 6 for B), its alteration in semitones (−1, 0, 1).
+/// Loads rules. The buffer's lines: the rules' name, their tonic's letter (0 for C … 6 for B), its alteration in semitones (−1, 0, 1).
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
 package func soundRules(_ count: Int32) {
   let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
@@ -48,13 +48,14 @@ package func soundRules(_ count: Int32) {
   sound?.engine.load(Patch(rules))
 }
 
-/// When the output starts or resumes, `pageFrame` is the page's number for the engine's next frame.
+/// Sets `base` when the output starts or resumes. `pageFrame` is the page's number of the frame that the engine renders next.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
 package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
-/// `isEarly`: the page kept the events until the device started. Of past events only pedal and drone have an effect, at once.
+/// Posts the events in the buffer. `isEarly`: the page kept the events until the device started. Early events whose time has passed are
+/// dropped, except pedal and drone, which have an effect at once.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
 package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }
@@ -71,7 +72,8 @@ package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
     })
 }
 
-/// Renders a piece with a separate engine. The buffer holds its events, and afterwards the file, whose length is returned. `a4` is in Hz.
+/// Renders a piece with a separate engine. The buffer holds the piece's events, and afterwards the file, whose length in bytes is returned.
+/// `a4` is in Hz.
 @_expose(wasm, "sound_piece") @_cdecl("sound_piece")
 package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double, _ isEven: Bool) -> Int32 {
   guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }

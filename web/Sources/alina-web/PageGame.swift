@@ -268,7 +268,7 @@ package func alinaBack(_ steps: Int32) { for _ in 0..<steps { game?.app.goBack()
 @_expose(wasm, "resume") @_cdecl("alinaResume")
 package func alinaResume() { game?.app.resumeMatch() }
 
-/// Presses the control with this id (`tellControls`), or, if `onlyFocus` is not 0, moves the focus to it.
+/// Moves the focus to a control and, if `onlyFocus` is 0, presses it. `id` is one of those that `tellControls` has sent to the script.
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
 package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 

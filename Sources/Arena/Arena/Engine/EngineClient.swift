@@ -55,7 +55,7 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Milliseconds for the handshake, and before each game for `readyok`.
+  /// The most milliseconds that the handshake may take, and `readyok` before each game.
   static let handshakeTimeout = 5000.0
   /// Milliseconds without an answer to `uci`, after which the arena also sends `ugi`, the greeting of the Universal Game Interface.
   static let silence = 1000.0
@@ -142,7 +142,7 @@ final class EngineClient: @unchecked Sendable {
     notation = recipe.variant.isImplied && variants.contains(name) ? .cutechess : .native
     var options = ""
     if variants.contains(name) { options += "setoption name UCI_Variant value \(name)\n" }
-    // Fold the run's 64-bit seed into 31 bits, since engines take seeds as 32-bit numbers.
+    // Fold the 64-bit seed into 31 bits, so that engines can read the seed as a signed 32-bit number.
     if advertisesSeed {
       options += "setoption name Seed value \((recipe.seed ^ recipe.seed >> 32) & 0x7FFF_FFFF)\n"
     }

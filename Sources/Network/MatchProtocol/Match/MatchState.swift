@@ -14,7 +14,7 @@ package struct MatchState: Sendable, Hashable {
 
   package struct Offer: Sendable, Hashable {
     package var side: Player
-    /// An answer names this `seq`.
+    /// The number of the offer's event, which an answer names.
     package var seq: Int
   }
 
@@ -84,7 +84,8 @@ package struct MatchState: Sendable, Hashable {
     try append(try MatchEvent(body: body), body: body)
   }
 
-  /// Folds the next event, and its stored bytes into the hash. If the event cannot come next, throws and changes nothing.
+  /// Folds the next event into the state, and adds `body`, the event's stored bytes, to the hash. If the event cannot come next, throws and
+  /// changes nothing.
   package mutating func append(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {
     var next = self
     try next.fold(event)

@@ -89,7 +89,7 @@ extension FieldCoder {
     return station
   }
 
-  /// Both fields are absent if no rating changed.
+  /// The rating changes of X (field `rx`) and O (field `ro`). Both fields are absent if no rating changed; one field alone is ignored.
   mutating func ratings(
     _ ratings: Sides<MatchEvent.RatingChange>?
   ) throws(FieldError) -> Sides<MatchEvent.RatingChange>? {

@@ -152,7 +152,7 @@ struct MarkStrokes: Sendable {
         1 + 0.016 * sine(2 * angle + phase) + 0.008 * sine(3 * angle - phase) + (t > 0.9 ? (t - 0.9) * -0.35 : 0)
       let x = cosine(angle) * 0.272 * wobble
       let y = sine(angle) * 0.300 * wobble
-      // A broad nib held at 40°: thick on the left, thin across top and bottom.
+      // A broad nib held at 40°: thickest at the lower left and the upper right, thinnest at the upper left and the lower right.
       let nib = abs(sine(angle + Double.pi / 2 + 0.7))
       let taper = min(1, min(t / 0.05 + 0.35, (1 - t) / 0.06 + 0.3))
       knots.append(

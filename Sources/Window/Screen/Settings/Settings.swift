@@ -49,7 +49,7 @@ package final class Settings {
   /// `light`, `dark` or `contrast`.
   @Setting package var theme: String
   @Setting package var language: Language
-  /// Relative to the usual size, 0.75…2.
+  /// The size of texts relative to the usual size, 0.75…2.
   @Setting package var textScale: Double
   /// Whether motion is replaced by jumps.
   @Setting package var reducedMotion: Bool
@@ -90,7 +90,8 @@ package final class Settings {
   @Setting package var server: String
   /// The web page of the last opened link of a game played by links; the player's own links lead to the same page. Empty at first.
   @Setting package var letterPage: String
-  /// `none`, or seconds for the game, `+`, seconds added for each move; `60+2` stands for the game's default clock.
+  /// The clock of a match that the player seeks: `none`, or seconds for the game, `+`, seconds added for each move. `60+2` stands for the
+  /// default clock of the variant.
   @Setting package var networkClock: String
   /// The clock of a room that the player opens, spelled like `networkClock`.
   @Setting package var roomClock: String
@@ -121,7 +122,7 @@ package final class Settings {
   /// The geometry of the last closed window, `WIDTHxHEIGHT+X+Y`; empty before the first time.
   @Setting package var window: String
 
-  /// Reads again the settings that another window may have written.
+  /// Reads again only the explained signs, the shown rules and the solved puzzles, which another window may have stored.
   package func refreshMarks() {
     store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-start", "streak-before", "solved-zone"])
   }
