@@ -397,12 +397,17 @@ for target in targets where computing.contains(target.name) {
   target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 }
 
-/// Inlines functions of one target into another in release builds.
-var acrossModules: SwiftSetting { .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)) }
-
+/// The targets that wait for a player, a file or a server. Release builds leave the optimiser out for them, too: it takes a third of
+/// the processor time of `./play`, and what they compute takes too short a time for a player to notice.
+let waiting = [
+  "ArenaTexts", "ClientModel", "Interface", "Locks", "MatchClient", "Play", "Processes", "ScoreFormats", "Session",
+  "TLS", "WindowLogic",
+]
 for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
 for target in targets where [.regular, .executable].contains(target.type) && target.name != "CMallocProbe" {
-  target.swiftSettings = (target.swiftSettings ?? []) + [acrossModules]
+  // All others inline functions of one target into another.
+  let flag = waiting.contains(target.name) ? "-Onone" : "-cross-module-optimization"
+  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags([flag], .when(configuration: .release))]
 }
 
 // Warnings are errors with the known compiler versions, and only printed with others.

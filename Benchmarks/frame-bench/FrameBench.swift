@@ -44,12 +44,15 @@ import TicTacToe
     cached = FrameBench.median(of: 61) { _ in _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30) }
     // The third and the sixth cell in reading order are empty.
     let cells = screen.accessible().filter { $0.role == "gridcell" }
-    let places = [cells[2].place, cells[5].place].map { (Double($0.x + $0.width / 2), Double($0.y + $0.height / 2)) }
+    let places = [cells[2].place, cells[5].place].map { place -> (x: Double, y: Double) in
+      let (halfWidth, halfHeight) = (Double(place.width) / 2, Double(place.height) / 2)
+      return (Double(place.x) + halfWidth, Double(place.y) + halfHeight)
+    }
     // Every tenth frame the pointer changes between two empty cells. In the frames in between, one preview mark fades in and one fades out.
     cell = FrameBench.median(of: 120) { frame in
       let now = 31 + Double(frame) / 60
       let place = places[frame / 10 % places.count]
-      screen.handle([.pointerMoved(x: place.0 + Double(frame % 10), y: place.1)], at: now)
+      screen.handle([.pointerMoved(x: place.x + Double(frame % 10), y: place.y)], at: now)
       _ = screen.draw(into: buffer.bitmap, isNew: false, at: now)
     }
   }
