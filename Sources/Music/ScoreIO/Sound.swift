@@ -24,7 +24,7 @@ package struct Sound: Sendable {
     defer { sf_close(file) }
     guard info.frames > 0, info.frames <= Self.limit, (1...8).contains(info.channels),
       (8_000...192_000).contains(info.samplerate)
-    else { throw ScoreFileError("\(path): must have 1–8 channels, 8–192 kHz and at most half an hour") }
+    else { throw ScoreFileError("\(path): must have 1–8 channels, 8–192 kHz and at most \(Self.limit) frames") }
     let channels = Int(info.channels)
     var samples = [Float](repeating: 0, count: Int(info.frames) * channels)
     let read = Int(sf_readf_float(file, &samples, info.frames))

@@ -248,6 +248,7 @@ package final class RootScreen {
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .pointerCancelled:
+      captured?.hover(false)
       (captured, finger) = (nil, nil)
       setHovered(nil)
     case .scrolled(let lines):

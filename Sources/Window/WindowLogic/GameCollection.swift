@@ -7,7 +7,8 @@ struct GameCollection: Sendable {
   private let code: String
   /// The requests that are still to be sent.
   private var waiting: [TournamentOrder]
-  private var unanswered = 0
+  /// The players of the requests that were sent and not answered, by number. An answer to a collection that was given up changes nothing.
+  private var unanswered: Set<Int> = []
   private var asksAt = -Double.infinity
   private var found: [MatchID: MatchState] = [:]
 
@@ -23,7 +24,7 @@ struct GameCollection: Sendable {
 
   /// All games in the order of their first moves; `nil` until the last game has arrived.
   var games: [MatchState]? {
-    guard waiting.isEmpty, unanswered == 0 else { return nil }
+    guard waiting.isEmpty, unanswered.isEmpty else { return nil }
     return found.values.sorted { ($0.times.first ?? 0, $0.id) < ($1.times.first ?? 0, $1.id) }
   }
 
@@ -32,7 +33,7 @@ struct GameCollection: Sendable {
     asksAt = now + GameCollection.interval
     let next = waiting.prefix(GameCollection.most)
     waiting.removeFirst(next.count)
-    unanswered += next.count
+    unanswered.formUnion(next.compactMap { $0.number })
     return next.map { .command(.tournament($0)) }
   }
 
@@ -45,13 +46,12 @@ struct GameCollection: Sendable {
 
   /// If `more` is set, the player in `rows` has older games.
   mutating func answered(_ rows: [JSONObject], more: Int64?) {
-    unanswered -= 1
-    guard let more, let number = rows.first?["n"]?.int else { return }
+    guard let number = rows.first?["n"]?.int, unanswered.remove(number) != nil, let more else { return }
     waiting.append(TournamentOrder(.games, code, number: number, before: more))
   }
 
   mutating func refused(_ order: TournamentOrder, at now: Double) {
-    unanswered -= 1
+    guard let number = order.number, unanswered.remove(number) != nil else { return }
     waiting.append(order)
     asksAt = now + 2
   }

@@ -342,6 +342,11 @@ struct FieldTests {
     }
     try #require(cell.frame.width > 70)
     #expect(touch(by: 60) == 0 && touch(by: 9) == 1)
+    // The system takes a touch for a gesture of its own.
+    screen.handle([.pointerDown(x: cell.frame.midX, y: cell.frame.midY, isTouch: true)], at: 2)
+    #expect(cell.showsGhost)
+    screen.handle([.pointerCancelled], at: 2)
+    #expect(!cell.showsGhost && log.intents.last == .preview(nil))
   }
 
   @Test("letters missing in the typeface come from the system's fonts")

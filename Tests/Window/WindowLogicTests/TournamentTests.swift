@@ -259,6 +259,21 @@ import TicTacToe
     let refused = window.step(
       .network(.refused(.forbidden, "no", .tournament(.init(.games, Self.code, number: 1))), nil))
     #expect(TestWindow.words(refused).count == 1)
+    // The player asks again before the refused collection's other answer has come: the new collection waits for both of its own.
+    window.want(.tournament(.saveGames))
+    window.effects = []
+    window.step(.network(.page("games", rows: [["n": .int(2)]], more: nil), nil))
+    window.now += 1
+    window.step(.tick)
+    #expect(Set(window.effects) == [asks(1), asks(2)])
+    window.step(.network(.state(late.state.id), late))
+    window.step(.network(.page("games", rows: [["n": .int(1)]], more: nil), nil))
+    window.effects = []
+    window.step(.tick)
+    #expect(window.effects == [])
+    window.step(.network(.page("games", rows: [["n": .int(2)]], more: nil), nil))
+    window.step(.tick)
+    #expect(window.effects == [.saveGames([late.state], code: Self.code, name: "Class")])
   }
 
   @Test func `a tournament with a set start is started once, and only by its maker's window`() {

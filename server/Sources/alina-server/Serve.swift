@@ -298,7 +298,11 @@ struct ServeOptions: ParsableArguments {
 
   static func isEveryAddress(_ host: String) -> Bool { ["0.0.0.0", "::", "0"].contains(host) }
 
-  static func isLoopback(_ host: String) -> Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+  /// Whether the host is this computer by its text alone: `127.example.org` is a name, which may be anywhere.
+  static func isLoopback(_ host: String) -> Bool {
+    var address = in_addr()
+    return ["localhost", "::1"].contains(host) || host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
+  }
 }
 
 /// A number as the user wrote it, so that invalid numbers from all sources get the same error message.

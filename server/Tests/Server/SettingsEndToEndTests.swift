@@ -64,6 +64,7 @@ import Testing
       (["check-config"], ["ALINA_PAGE_ORIGIN": "here"], "here is not an origin"),
       (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
       (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
+      (["check-config", "--listen", "127.example.org:4664"], [:], "reachable from outside"),
       (["check-config", "--admin", "0.0.0.0:9100"], [:], "reachable from outside"),
       (["check-config", "--admin", "[::]:9100"], [:], "reachable from outside"),
       (["check-config", "--rate", "0"], [:], "--rate is 1–"), (["check-config", "--tls-cert", "x"], [:], "--tls-key"),
