@@ -45,9 +45,19 @@ package struct ByteCursor {
   package func error(_ message: String) -> NotationError { error(at: offset, message) }
 }
 
-/// Quotes untrusted text for a message: cuts the text to `limit` characters and replaces control characters by `?`.
+extension Unicode.Scalar {
+  /// Whether a terminal or a line of text may obey this character instead of showing it.
+  package var isControl: Bool {
+    value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0x2028 || value == 0x2029
+  }
+
+  /// Whether this character changes the direction of the text around it.
+  package var changesDirection: Bool { (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value) }
+}
+
+/// Quotes untrusted text for a message: cuts it to `limit` characters and replaces those that control a terminal or the direction by `?`.
 package func quoted(_ text: String, limit: Int = 24) -> String {
-  let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
+  let cut = text.unicodeScalars.prefix(limit).map { $0.isControl || $0.changesDirection ? "?" : String($0) }.joined()
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }
 

@@ -59,14 +59,8 @@ package struct Letter: Sendable, Hashable {
   /// Converts a text to one line of at most `count` characters: replaces control characters by blanks, and removes marks that change the
   /// direction of the text around them.
   private static func line(_ text: String, atMost count: Int) -> String {
-    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
-      switch scalar.value {
-      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: " "
-      default: scalar
-      }
-    }
+    let visible = text.unicodeScalars.filter { !$0.changesDirection }.map { $0.isControl ? " " : $0 }
     var line = ""
-    let visible = scalars.filter { !(0x202A...0x202E).contains($0.value) && !(0x2066...0x2069).contains($0.value) }
     for (index, character) in Record.trimmed(String(String.UnicodeScalarView(visible))).enumerated() {
       guard index < count, line.utf8.count + String(character).utf8.count <= count * Limit.bytesPerCluster else {
         break

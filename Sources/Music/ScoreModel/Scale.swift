@@ -51,6 +51,8 @@ public struct Scale: Sendable, Hashable {
   public let tonicAlteration: Int
   /// Semitones of the seven degrees above the tonic, from 0.
   public let steps: [Int]
+  /// The pitch class of the tonic, 0 for C … 11 for B.
+  public let tonic: Int
   /// The degree of the triad's root, 0–6: 0 is the tonic.
   public var root = 0
 
@@ -58,6 +60,7 @@ public struct Scale: Sendable, Hashable {
   public init(tonicLetter: Int, tonicAlteration: Int, steps: [Int]) {
     precondition(steps.count == 7 && steps[0] == 0 && steps == steps.sorted() && steps[6] < 12, "no scale: \(steps)")
     (self.tonicLetter, self.tonicAlteration, self.steps) = (tonicLetter, tonicAlteration, steps)
+    tonic = (Spelling.naturals[tonicLetter] + tonicAlteration + 12) % 12
   }
 
   /// The steps of the church modes by name.
@@ -65,9 +68,6 @@ public struct Scale: Sendable, Hashable {
     "major": [0, 2, 4, 5, 7, 9, 11], "dorian": [0, 2, 3, 5, 7, 9, 10], "phrygian": [0, 1, 3, 5, 7, 8, 10],
     "lydian": [0, 2, 4, 6, 7, 9, 11], "mixolydian": [0, 2, 4, 5, 7, 9, 10], "minor": [0, 2, 3, 5, 7, 8, 10],
   ]
-
-  /// The pitch class of the tonic, 0 for C … 11 for B.
-  public var tonic: Int { (Spelling.naturals[tonicLetter] + tonicAlteration + 12) % 12 }
 
   /// The MIDI note of a degree.
   public func midi(_ degree: Int) -> Int {

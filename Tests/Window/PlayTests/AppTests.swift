@@ -265,7 +265,9 @@ struct AppTests {
     #expect(solve(107, in: other) == [107, 4])
     (files.zone, files.stamp) = (660, "2026-11-24-063000")
     #expect(solve(109, in: other) == [109, 5])
-    #expect(solve(103, in: other) == [109, 9], "the missed day between two streaks, solved late, the later of which has a skipped date")
+    #expect(
+      solve(103, in: other) == [109, 9],
+      "the missed day between two streaks, solved late, the later of which has a skipped date")
     #expect(solve(111, in: other) == [111, 1], "at home a day that was left out is a gap")
   }
 

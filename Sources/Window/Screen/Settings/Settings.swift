@@ -124,7 +124,9 @@ package final class Settings {
 
   /// Reads again only the explained signs, the shown rules and the solved puzzles, which another window may have stored.
   package func refreshMarks() {
-    store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-start", "streak-before", "solved-zone"])
+    store.readAgain([
+      "explained", "shown-rules", "solved-day", "streak", "streak-start", "streak-before", "solved-zone",
+    ])
   }
 
   /// The system's preferences replace a missing language, theme or text size.
