@@ -35,7 +35,7 @@ package struct StyleReport: Sendable {
       let outcome = record.game.end?.outcome
       // A won game ends with a bar of one long pair, after the bars of the motto (the notes of the winner's first moves).
       let expected =
-        (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
+        (0..<plies).map { rules.bars.usualPairs(ply: start + $0 + 1) }
         + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))
         + (outcome == nil || outcome == .draw ? [] : [1])
       allBars += max(bars.count, expected.count)

@@ -81,7 +81,7 @@ package enum RuleAdvice {
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }
-          let free = rules.bars.pairs(ply: 5) - 2
+          let free = rules.bars.usualPairs(ply: 5) - 2
           return steps.contains { $0 > (free > 2 ? 2 : 1) * rules.melody.widest }
         }
       }

@@ -227,13 +227,13 @@ extension Conductor {
   }
 
   /// The number of pairs of an event's bar, and the seconds of a short note. The usual number comes from `rules.bars`, in a long piece from
-  /// `sentences.pairs`. A bar has fewer pairs if a person replies and the time is too short for them. Unless the music chooses the time of
-  /// both voices' replies, short notes are so quick that the long note starts within `reach` per cent of the expected thinking time, and at
-  /// most `apart` seconds after the last long note that was heard.
+  /// `sentences.pairs`. A bar has fewer pairs if a person replies and the time is too short for them. If the music times the reply but not
+  /// the event, the bar has `rules.bars.answered` pairs and a long note. Unless the music times both, short notes are so quick that the
+  /// long note starts within `reach` per cent of the expected thinking time, and at most `apart` seconds after the last one heard.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =
-      (event.phase.map { ScoreRules.Sentences.value(rules.sentences.pairs, at: $0) } ?? law.pairs(ply: number)) - 1
+      (event.phase.map { ScoreRules.Sentences.value(rules.sentences.pairs, at: $0) } ?? law.usualPairs(ply: number)) - 1
     let isAnswered = autoReplyVoices.contains(event.voice.other)
     if isAnswered && autoReplyVoices.contains(event.voice) { return (usualShorts + 1, short) }
     let left = law.apart - (sinceLongNote.seconds < law.apart ? sinceLongNote.seconds : 0)

@@ -61,7 +61,7 @@ extension Conductor {
     let sign = rules.signs.first { $0.applies(to: event.facts) } ?? rules.calm
     var plan = BarPlan(
       kind: .phrase, ply: piece.number, voice: said.count % 2 == 0 ? event.voice.other : event.voice,
-      count: min(rules.bars.pairs(ply: piece.equivalentEventNumber), left), sign: sign.sustained,
+      count: min(rules.bars.usualPairs(ply: piece.equivalentEventNumber), left), sign: sign.sustained,
       short: min(agenda.slots?.short ?? short, short))
     plan.root = event.root
     plan.change = change

@@ -36,7 +36,7 @@ extension ScoreRules {
     }
   }
 
-  /// The lengths of bars and notes.
+  /// The lengths of bars and notes. The values are for a rule file without the key; the game's own are in `Assets/score.yaml`.
   public struct BarLaw: Sendable, Hashable {
     /// The number of pairs of the longest bar.
     public var longest = 8
@@ -58,7 +58,7 @@ extension ScoreRules {
     public var quickest = 0.55
     /// The most seconds between two long notes while people play.
     public var apart = 19.0
-    /// The range of the number of pairs before a bar's long note if the music chooses the time of the reply.
+    /// The range of the number of pairs before a bar's long note if the music chooses the time of the reply, but not of the event.
     public var answered = 2...4
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -77,12 +77,12 @@ extension ScoreRules {
       }
     }
 
-    /// The number of pairs of a move's bar (`ply` from 1).
-    public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
+    /// The number of pairs of a move's bar (`ply` from 1) before `Conductor.barSize` fits the bar to the time.
+    public func usualPairs(ply: Int) -> Int { min(ply + 1, longest) }
 
     /// The numbers of pairs of the closing bars of a game with `plies` moves: one fewer from bar to bar down to `shortest`, then `last`.
     public func closing(plies: Int) -> [Int] {
-      Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
+      Array(stride(from: usualPairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
   }
 
@@ -104,7 +104,7 @@ extension ScoreRules {
 
   /// Additional rules for pieces with many events: bar lengths by progress, sentences, and a moving drone.
   public struct Sentences: Sendable, Hashable {
-    /// The number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound when the piece is decided.
+    /// The usual number of pairs of an event's bar: the lower bound at the start of a piece, the upper bound when the piece is decided.
     public var pairs = 2...4
     /// The number of pairs of the first bar of a half arch: the lower bound at the start of a piece, the upper bound when the piece is
     /// decided.

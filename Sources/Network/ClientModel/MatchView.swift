@@ -29,6 +29,7 @@ package struct MatchView: Sendable, Hashable {
     return position
   }
 
+  /// Whether it is your turn, as far as this client knows; the server decides.
   package var canMove: Bool {
     state.phase == .live && you == state.turn && pending == nil && state.position.outcome == nil
   }

@@ -132,7 +132,7 @@ package struct DayCard: Sendable, Hashable {
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()
   package var setup = GameSetup(x: .human, o: .level(3))
-  /// Whether a local person may move now.
+  /// Whether a local person may move now; `false` while a match is awaited or a puzzle is answered.
   package var acceptsMove = true
   package var isThinking = false
   /// The bars of the game so far, for the score view.

@@ -121,8 +121,8 @@ struct OnlineMatch: Sendable {
   // MARK: - Requests of the player
 
   /// Shows a move at once, before the server confirms the move.
-  mutating func play(_ cell: Cell, isAccepted: Bool) -> [Effect] {
-    guard let view, view.canMove, sent == nil, isAccepted else { return .refused(.notYourTurn) }
+  mutating func play(_ cell: Cell, boardAcceptsMove: Bool) -> [Effect] {
+    guard let view, view.canMove, sent == nil, boardAcceptsMove else { return .refused(.notYourTurn) }
     sent = (view.state.moves.count, cell)
     return [.play(cell), .command(.move(id, cell))]
   }

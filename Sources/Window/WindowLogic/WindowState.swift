@@ -321,7 +321,7 @@ package struct WindowState: Sendable {
     if awaitsMatch { return .refused(.stillConnecting) }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
     lobby.cancelOpening()
-    if onlineMatch != nil { return onlineMatch?.play(cell, isAccepted: board.acceptsMove) ?? [] }
+    if onlineMatch != nil { return onlineMatch?.play(cell, boardAcceptsMove: board.acceptsMove) ?? [] }
     return board.acceptsMove ? [.play(cell)] : .refused(preferences.isMusical ? .answerIsDue : .notYourTurn)
   }
 

@@ -34,14 +34,15 @@ extension Lobby {
   // MARK: submitting units and handling verdicts
 
   /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
-  mutating func submit(_ draft: Draft, _ then: UnitOrigin) {
-    let number = store.add(.init(draft: draft, then: then), now.monotonic)
+  mutating func submit(_ draft: Draft, _ origin: UnitOrigin) {
+    let number = store.add(.init(draft: draft, origin: origin), now.monotonic)
     for log in draft.unit.logs { matches[log.m]?.work.unit = number }
     accounts.expect(draft.unit.scores)
     replies.add(.store(number, draft.unit))
   }
 
-  /// After `unknown` (a lost answer) or a conflict about a log's length, only the log tells whether the unit was stored.
+  /// After `unknown` (a lost answer) only the log tells whether the unit was stored. After a conflict about a log's length this node lacks
+  /// events: reading the log catches up.
   mutating func handleVerdict(_ number: UInt64, _ verdict: Verdict) {
     guard let out = store[unit: number] else { return }
     switch verdict {
@@ -56,7 +57,7 @@ extension Lobby {
       ask(.accounts([account])) { lobby, answer in
         if case .accounts(let found) = answer {
           lobby.accounts.invalidate(found.map(\.id))
-          lobby.receiveAccounts(found)
+          lobby.cacheAndEnforce(found)
         }
         guard let out = lobby.store[unit: number] else { return }
         lobby.finish(number, out)
@@ -95,7 +96,7 @@ extension Lobby {
       ? followed?.match.record == log.record
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
-      receiveAccounts(followed.accounts)
+      cacheAndEnforce(followed.accounts)
       // Only this log's followers are known. Nodes that follow another log of the unit find the change by comparing memory with the store.
       return applied(number, out, [log.m: followed.nodes])
     }
@@ -107,7 +108,7 @@ extension Lobby {
   /// Refuses the requests that wait for a unit of unknown outcome. The unit stays in flight; if it was stored, its events are sent later.
   mutating func refuseWaiting(for number: UInt64) {
     guard let out = store[unit: number] else { return }
-    switch out.then {
+    switch out.origin {
     case .command(let id, let line, _, _), .opened(let id, let line, _):
       store.forgetOrigin(number)
       refuseBusy(id, line.id)
@@ -120,7 +121,7 @@ extension Lobby {
     for log in out.draft.unit.logs {
       let waiting = matches[log.m]?.work.waiting ?? []
       matches[log.m]?.work.waiting = []
-      for (id, request) in waiting { resumeConnection(id) { $0.turnAway(request, id) } }
+      for (id, request) in waiting { resumeConnection(id) { $0.refuseUnread(request, id) } }
     }
     timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
   }
@@ -147,7 +148,7 @@ extension Lobby {
         readPlayers(of: log.m)
       }
       // A player joins a room: subscribe the player's session before the events are sent.
-      if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
+      if case .command(let id, let line, _, _) = out.origin, case .join = line.message, let session = session(of: id) {
         subscribe(log.m, session.account, session.id)
       }
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
@@ -157,12 +158,12 @@ extension Lobby {
       publish(others, .grown(log.m, seq: log.after + 1, log.bodies))
       for side in byes { publish(others, .bye(log.m, side)) }
     }
-    for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.then) }
+    for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.origin) }
     for game in draft.unit.games {
       tournaments.markBehind(game.code)
       publish(otherNodes.map(\.id), .tournament(game.code))
     }
-    switch out.then {
+    switch out.origin {
     case .itself, .paired: break
     case .command(let id, let line, _, let seq):
       if connections[id] != nil, let m = grown.first?.0.m { send(.ok(m, seq: seq), to: id, re: line.id) }
@@ -177,12 +178,12 @@ extension Lobby {
   }
 
   /// Caches a match that a unit has just created, if this node follows the match.
-  private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: UnitOrigin) {
+  private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ origin: UnitOrigin) {
     guard let record = log.record else { return }
-    if case .paired(let pairing) = then { tellOthers(pairing) }
+    if case .paired(let pairing) = origin { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
     // A request has loaded the match before this verdict arrived: only subscribe the players.
-    guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
+    guard matches[log.m] == nil else { return subscribePlayers(origin, at: log.m) }
     var match = LiveMatch(record)
     match.nodes = log.nodes
     for (event, body) in zip(events, log.bodies) {
@@ -191,10 +192,10 @@ extension Lobby {
       }
       replies.counts.events += 1
     }
-    if case .paired(let pairing) = then { for seat in pairing.both { accounts.cache(seat.player) } }
+    if case .paired(let pairing) = origin { for seat in pairing.both { accounts.cache(seat.player) } }
     matches.put(match)
     readPlayers(of: log.m)
-    switch then {
+    switch origin {
     case .paired(let pairing): for seat in pairing.both where seat.node == node { subscribeOrMarkLeft(seat, at: log.m) }
     case .command, .itself: if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
     case .opened, .ordered: break
@@ -203,8 +204,8 @@ extension Lobby {
     arm(log.m)
   }
 
-  private mutating func subscribePlayers(_ then: UnitOrigin, at m: MatchID) {
-    guard case .paired(let pairing) = then else { return adopt(m) }
+  private mutating func subscribePlayers(_ origin: UnitOrigin, at m: MatchID) {
+    guard case .paired(let pairing) = origin else { return adopt(m) }
     for seat in pairing.both where seat.node == node { pairedElsewhere(seat.id, seat.account, m) }
   }
 
@@ -214,7 +215,7 @@ extension Lobby {
 
   /// Handles conflicts other than `.log` and `.rating`: answers the client or administrator, or opens a room again if its code is taken.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
-    switch (out.then, conflict) {
+    switch (out.origin, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
     case (.opened(let id, let line, let at), .code): resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
     case (.opened(let id, let line, _), .key(_, _, let m)):
@@ -238,9 +239,9 @@ extension Lobby {
 
   /// Decides the command of an unstored unit again with the current state, or refuses a command older than `maxWait` as busy.
   private mutating func retry(_ out: StoreWork.Unit) {
-    if let at = out.then.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
+    if let at = out.origin.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
-    switch out.then {
+    switch out.origin {
     case .itself: break
     case .command(let id, let line, let at, _):
       let m = out.draft.unit.logs.first { $0.after > 0 }?.m
@@ -253,7 +254,7 @@ extension Lobby {
   }
 
   private mutating func failUnit(_ out: StoreWork.Unit) {
-    switch out.then {
+    switch out.origin {
     case .itself: break
     case .command(let id, let line, _, _), .opened(let id, let line, _): refuseBusy(id, line.id)
     case .paired(let pairing): unpaired(pairing, nil)
@@ -266,7 +267,7 @@ extension Lobby {
   /// Lets the matches of a finished unit accept the next unit, and its connection the next request.
   private mutating func unlockMatches(of out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
-    switch out.then {
+    switch out.origin {
     case .command(let id, _, _, _), .opened(let id, _, _): finishWait(id)
     case .itself, .paired, .ordered: break
     }
@@ -412,7 +413,7 @@ extension Lobby {
   /// Ends a match in the store because its log is inconsistent. The log stays unchanged for inspection.
   mutating func abandon(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
-    drop(m, "match \(m) is broken; come back")
+    dropMatch(m, "match \(m) is broken; come back")
     abandon(match.record, length: match.state.seq, why)
   }
 
@@ -426,11 +427,11 @@ extension Lobby {
 
   mutating func vanished(_ m: MatchID) {
     note("a match has disappeared from the store", ["m": m.rawValue])
-    drop(m, "match \(m) is lost; come back")
+    dropMatch(m, "match \(m) is lost; come back")
   }
 
   /// Evicts an unplayable match and closes its connections, so that the clients reconnect and request the stored state.
-  mutating func drop(_ m: MatchID, _ why: String) {
+  mutating func dropMatch(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }
     evictMatch(m)

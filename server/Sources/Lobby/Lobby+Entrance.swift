@@ -151,7 +151,7 @@ extension Lobby {
   // MARK: accounts
 
   /// Caches the accounts that this node needs; `known`: players of a match that was just read. Disconnects banned and deleted players.
-  mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
+  mutating func cacheAndEnforce(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
       accounts.cache(account)
@@ -162,7 +162,7 @@ extension Lobby {
 
   mutating func read(accounts ids: [Int64]) {
     ask(.accounts(ids)) { lobby, answer in
-      if case .accounts(let found) = answer { lobby.receiveAccounts(found) }
+      if case .accounts(let found) = answer { lobby.cacheAndEnforce(found) }
     }
   }
 
@@ -207,7 +207,7 @@ extension Lobby {
     guard case .change(let result) = answer else { return refuseBusy(id, re) }
     switch result {
     case .changed(let account, let forgotten):
-      receiveAccounts([account])
+      cacheAndEnforce([account])
       publish(otherNodes.map(\.id), .account(account.id))
       for session in forgotten { revoke(session, .tokensRevoked) }
       if let token {

@@ -177,7 +177,7 @@ extension Lobby {
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
     // Accept lower versions of accounts, too: the database may have lost changes. Skip accounts that changed in memory since the request.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
-    receiveAccounts(differences.accounts)
+    cacheAndEnforce(differences.accounts)
     for id in differences.gone {
       for session in sessions.of(id) { disconnect(session, .accountGone) }
     }

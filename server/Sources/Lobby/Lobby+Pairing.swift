@@ -16,7 +16,7 @@ extension Lobby {
   mutating func queueSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
-    guard mayPlay(seek.terms.rules, session, id, re) else { return }
+    guard knowsGame(seek.terms.rules, session, id, re) else { return }
     guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     if let open = seeks[id]?.ticket {
       // A client may repeat its seek with the same key: the ticket keeps its place, and only the consent to bots may change.
@@ -31,7 +31,7 @@ extension Lobby {
     }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
     guard !isBusy, seeks.count < TicketQueue.most else { return refuseBusy(id, re) }
-    guard mayPlay(account, id, re) else { return }
+    guard hasRoomForMatch(account, id, re) else { return }
     let ticket = Ticket(
       id: makeTicketID(), session: session.id, node: node, player: account,
       seek: seek, isBot: session.isBot, since: now.monotonic)

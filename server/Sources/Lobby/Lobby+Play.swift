@@ -58,7 +58,7 @@ extension Lobby {
       refuse(id, re, .draining, "the server is stopping")
       return nil
     }
-    guard mayPlay(account, id, re) else { return nil }
+    guard hasRoomForMatch(account, id, re) else { return nil }
     guard let until = match.rematchUntil, now.monotonic <= until, match.record.x != nil else {
       refuse(id, re, .over, "a rematch can be asked for within \(configuration.rematchWithin / 1000) s", match)
       return nil

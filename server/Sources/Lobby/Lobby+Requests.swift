@@ -52,12 +52,12 @@ extension Lobby {
     case .me:
       ask(.profile(account.id), for: id) { lobby, answer in
         guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
-        lobby.receiveAccounts([profile.account])
+        lobby.cacheAndEnforce([profile.account])
         lobby.sendMe(profile, to: id, line.id)
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
     case .host: host(line, session, id)
-    case .tournament(let order): take(order, session, id, line.id)
+    case .tournament(let order): perform(order, session, id, line.id)
     // The connection may stay open for a moment after `bye`, and must not be paired then.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
@@ -97,7 +97,7 @@ extension Lobby {
     switch request {
     case .afterReading: break
     case .line(let line, let at):
-      guard mayPlay(match.state.terms.rules, session, id, line.id) else { return }
+      guard knowsGame(match.state.terms.rules, session, id, line.id) else { return }
       switch line.message {
       case .sync, .watch, .export: look(line, m, account, id)
       case .act: act(line, m, account, id, at)
@@ -135,7 +135,7 @@ extension Lobby {
       return replies.add(.orderCompleted(number, false))
     }
     note("administered", ["name": name, "order": order.rawValue])
-    receiveAccounts([account])
+    cacheAndEnforce([account])
     publish(otherNodes.map(\.id), .account(account.id))
     for session in forgotten { revoke(session, .byAdministrator) }
     replies.add(.orderCompleted(number, true))

@@ -5,7 +5,7 @@ extension Lobby {
   mutating func open(
     _ line: ClientLine, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, at: Int64
   ) {
-    guard case .create(let terms, let key) = line.message, mayPlay(terms.rules, session, id, line.id),
+    guard case .create(let terms, let key) = line.message, knowsGame(terms.rules, session, id, line.id),
       mayOpen(account, id, line.id)
     else { return }
     guard !terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, line.id) }
@@ -36,7 +36,7 @@ extension Lobby {
     } else if open.count >= 4 {
       refuse(id, re, .occupied, "you can have at most four open rooms")
     } else {
-      return mayPlay(account, id, re)
+      return hasRoomForMatch(account, id, re)
     }
     return false
   }
@@ -83,7 +83,7 @@ extension Lobby {
     guard !match.state.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, line.id) }
     guard !isDraining else { return refuse(id, line.id, .draining, "the server is stopping") }
     guard !isBusy else { return refuseBusy(id, line.id) }
-    guard mayPlay(account, id, line.id) else { return }
+    guard hasRoomForMatch(account, id, line.id) else { return }
     guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     var terms = match.state.terms
     let joinerIsX =

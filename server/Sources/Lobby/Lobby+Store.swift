@@ -38,7 +38,7 @@ extension Lobby {
   // MARK: the requests of a connection, one at a time
 
   /// Handles a request after all earlier requests of its connection.
-  mutating func take(_ request: Request, for id: ConnectionID) {
+  mutating func enqueue(_ request: Request, for id: ConnectionID) {
     guard let connection = connections[id] else { return }
     guard connection.outstanding > 0 || !connection.queue.isEmpty else { return perform(request, for: id) }
     guard connection.queue.count < Connection.mostQueued else { return refuseBusy(id, request.re) }
@@ -153,7 +153,7 @@ extension Lobby {
     _ = matches.takeAnnounced(m)
     for (id, work) in matches.endLoading(of: m) {
       switch (work, id) {
-      case (.request(let request), let id?): resumeConnection(id) { $0.turnAway(request, id) }
+      case (.request(let request), let id?): resumeConnection(id) { $0.refuseUnread(request, id) }
       case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
       // The players do not know of their new match yet, so this node must load the match: ask again.
       case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
@@ -163,7 +163,7 @@ extension Lobby {
   }
 
   /// Refuses a request because the store does not answer.
-  mutating func turnAway(_ request: Request, _ id: ConnectionID) {
+  mutating func refuseUnread(_ request: Request, _ id: ConnectionID) {
     guard request.asksForState else { return refuseBusy(id, request.re) }
     // A client requests the states of its matches only when it connects, so it must connect again.
     close(id, .restart, "the database cannot be reached; come back", retry: 500)
@@ -175,7 +175,7 @@ extension Lobby {
     do throws(ProtocolError) {
       var match = try LiveMatch(found.match, now: now.monotonic, ahead: ahead, configuration)
       match.nodes = found.nodes
-      receiveAccounts(found.accounts, known: match.accounts)
+      cacheAndEnforce(found.accounts, known: match.accounts)
       matches.put(match)
       arm(match.id)
       if match.isOver { keepFinished(match.id) }
@@ -217,7 +217,7 @@ extension Lobby {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
     let record = found.match.record
-    receiveAccounts(found.accounts, known: record.accounts)
+    cacheAndEnforce(found.accounts, known: record.accounts)
     do throws(ProtocolError) {
       var (events, log): ([MatchEvent], [[UInt8]]) = ([], [])
       try found.match.read { event, body in
@@ -241,7 +241,7 @@ extension Lobby {
   /// Replaces a match into which a forged notification was folded, and sends the stored state to its players and spectators.
   private mutating func replace(_ old: LiveMatch, by found: FollowedMatch) {
     note("a notification had events of a match that are not stored", ["m": old.id.rawValue])
-    guard install(found) else { return drop(old.id, "match \(old.id) is broken; come back") }
+    guard install(found) else { return dropMatch(old.id, "match \(old.id) is broken; come back") }
     matches[old.id]?.replace(old)
     arm(old.id)
     guard let match = matches[old.id] else { return }

@@ -41,7 +41,7 @@ extension Lobby {
     }
   }
 
-  mutating func take(_ order: TournamentOrder, _ session: Session, _ id: ConnectionID, _ re: String?) {
+  mutating func perform(_ order: TournamentOrder, _ session: Session, _ id: ConnectionID, _ re: String?) {
     guard knowsTournaments(session, id, re) else { return }
     guard let code = canonicalCode(order.code) else { return refuseTournamentCode(id, re) }
     if order.operation == .unfollow {
@@ -89,7 +89,7 @@ extension Lobby {
     switch order.operation {
     case .follow, .unfollow: return follow(found, session, id, re, isOrganiser: isOrganiser, needsTable: true)
     case .enter:
-      guard mayPlay(record.terms.rules, session, id, re) else { return }
+      guard knowsGame(record.terms.rules, session, id, re) else { return }
       guard !session.isBot || record.terms.bots else {
         return refuse(id, re, .forbidden, "the organiser lets no programs play")
       }
@@ -161,7 +161,7 @@ extension Lobby {
     _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {
     let (record, number) = (found.record, order.number ?? 0)
-    guard mayPlay(record.terms.rules, session, id, re) else { return }
+    guard knowsGame(record.terms.rules, session, id, re) else { return }
     guard let account = found.entrants.first(where: { $0.row.number == number })?.account else {
       return refuse(id, re, .notFound, "the tournament has no such player")
     }

@@ -68,9 +68,9 @@ package struct Lobby: Sendable {
     case .connected(let id, let address): connected(id, address)
     case .line(let id, let line, let at, let roundTrip):
       connections[id]?.roundTrip = roundTrip
-      take(.line(line, at: at), for: id)
+      enqueue(.line(line, at: at), for: id)
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
-    case .caughtUp(let id, let missed): for m in missed { take(.caughtUp(m), for: id) }
+    case .caughtUp(let id, let missed): for m in missed { enqueue(.caughtUp(m), for: id) }
     case .verdict(let number, let verdict):
       if case .unknown = verdict { membership.beUncertain(for: configuration.uncertainty) }
       handleVerdict(number, verdict)
@@ -172,7 +172,7 @@ package struct Lobby: Sendable {
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
 
-  /// Whether so much work waits for the store that the lobby refuses commands.
+  /// Whether commands are refused because too many units are in flight, or the oldest has waited for longer than `maxWait`.
   package var isBusy: Bool { isBusy(at: now.monotonic) }
   /// `time`: monotonic ms, perhaps later than the last input.
   package func isBusy(at time: Int64) -> Bool { store.capacity(configuration, time) == 0 }
@@ -201,14 +201,14 @@ package struct Lobby: Sendable {
   }
 
   /// Whether an account may have one more match; if not, refuses the request.
-  mutating func mayPlay(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
+  mutating func hasRoomForMatch(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     guard isFull(account.id) else { return true }
     refuse(id, re, .occupied, Lobby.isFull)
     return false
   }
 
   /// Whether a client knows a game; if not, refuses the request.
-  mutating func mayPlay(_ rules: Variant, _ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
+  mutating func knowsGame(_ rules: Variant, _ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
     if session.games.contains(rules) { return true }
     refuse(
       id, re, .rules, "this is a game of \(rules.rawValue); a client that knows it says so in the caps of its hello")

@@ -41,7 +41,7 @@ struct StoreWork: Sendable {
 
   struct Unit: Sendable {
     let draft: Draft
-    fileprivate(set) var then: UnitOrigin
+    fileprivate(set) var origin: UnitOrigin
   }
 
   private var units: [UInt64: Unit] = [:]
@@ -65,7 +65,7 @@ struct StoreWork: Sendable {
   }
 
   /// Forgets the client or administrator who caused a unit, because that request was refused.
-  mutating func forgetOrigin(_ number: UInt64) { units[number]?.then = .itself }
+  mutating func forgetOrigin(_ number: UInt64) { units[number]?.origin = .itself }
 
   mutating func finish(_ number: UInt64) {
     units[number] = nil

@@ -135,7 +135,7 @@ package final class GameListener: Sendable {
 
   private func prepare(_ channel: any Channel) throws {
     let isProxy = channel.remoteAddress.map(isProxy) ?? false
-    guard let handler = admit(channel, by: isProxy ? nil : channel.peerKey) else { return turnAway(channel) }
+    guard let handler = admit(channel, by: isProxy ? nil : channel.peerKey) else { return refuseConnection(channel) }
     let pipeline = channel.pipeline.syncOperations
     func addRest() throws {
       if let tls = configuration.tls { try pipeline.addHandler(tls.handler()) }
@@ -147,7 +147,9 @@ package final class GameListener: Sendable {
           handler.proxied = address
           if let key = address.flatMap(PeerAddress.key) {
             let most = self.configuration.maxPerAddress
-            guard self.open.withLock({ $0.by.count(key, most: most) }) else { return self.turnAway(context.channel) }
+            guard self.open.withLock({ $0.by.count(key, most: most) }) else {
+              return self.refuseConnection(context.channel)
+            }
             self.discount(key, when: context.channel)
           }
           do { try addRest() } catch { context.close(promise: nil) }
@@ -217,7 +219,7 @@ package final class GameListener: Sendable {
   }
 
   /// With TLS the client is not told why, because a message would need the handshake first.
-  private func turnAway(_ channel: any Channel) {
+  private func refuseConnection(_ channel: any Channel) {
     guard configuration.tls == nil else {
       host.metrics.ended(.full)
       return channel.close(promise: nil)

@@ -127,7 +127,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
       saidBye = code == .bye
       end(code, text, re: re, retry: nil)
     } else if isOverfull(context) {
-      drop()
+      dropSlowReader()
     }
   }
 
@@ -186,7 +186,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
       case .spectator(let m):
         if !missed.contains(m) { missed.append(m) }
         return
-      case .essential: if isOverfull(context) { return drop() }
+      case .essential: if isOverfull(context) { return dropSlowReader() }
       }
     }
     if outgoing == nil { outgoing = SessionHandler.allocator.buffer(capacity: max(line.count, 512)) }
@@ -224,7 +224,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   /// Called once a second.
   func tick(now: Int64) {
     guard let context, !isEnding else { return }
-    if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
+    if let since = unwritableSince, now - since > SessionHandler.longestWait { return dropSlowReader() }
     // While reading is paused, the client's lines are not seen, so the time limits for a silent client do not apply.
     guard !isPaused else { return }
     var wrote = false
@@ -256,7 +256,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
   }
 
   /// Disconnects a slow reader, without waiting until `bye` is written.
-  private func drop() {
+  private func dropSlowReader() {
     isEnding = true
     guard let context else { return }
     metrics.ended(.slow)

@@ -19,7 +19,7 @@ import TicTacToe
     var configuration = LobbyConfiguration()
     configuration.maxPending = 1
     var work = StoreWork()
-    let unit = StoreWork.Unit(draft: Draft(StoreUnit.Log(m, after: 0, []), []), then: .itself)
+    let unit = StoreWork.Unit(draft: Draft(StoreUnit.Log(m, after: 0, []), []), origin: .itself)
     #expect(work.capacity(configuration, 0) == 2)
     let first = work.add(unit, 0)
     let second = work.add(unit, 1500)

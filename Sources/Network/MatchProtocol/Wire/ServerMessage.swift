@@ -48,15 +48,16 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case timeout
   /// The client sent three lines that were no messages.
   case malformed
-  /// Messages kept coming faster than allowed.
+  /// Messages kept coming faster than allowed, or too much came before `hello`.
   case flood
   /// The client did not read the lines sent to it.
   case slow
-  /// The server stops or restarts. The client connects again after `retry_ms`.
+  /// The server stops or restarts, cannot reach its database, or has found a match to be broken. The client connects again after `retry_ms`.
   case restart
-  /// Too many connections in total or from the client's address.
+  /// Too many connections or guests in total, or connections or logins from the client's address.
   case full
   case banned
+  /// The session or token is unknown, expired or revoked, or the account is gone.
   case revoked
 }
 
