@@ -101,6 +101,7 @@ let [isDescribing, describesAt] = [false, 0];
 function describe() {
   if (isDescribing) return;
   isDescribing = true;
+  // After the frame has been drawn, so that the frame is not late.
   setTimeout(() => {
     isDescribing = false;
     const begun = performance.now();

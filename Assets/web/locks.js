@@ -1,7 +1,7 @@
 // Locks on files between the tabs of one browser. The browser releases a lock when its tab closes or crashes.
 //
 // Web Locks are granted asynchronously, but the program needs the answer at once. So a tab reads other tabs' locks at the start and
-// whenever it gets the focus, and each tab numbers its new files differently.
+// whenever it gets the focus, and each tab numbers its new files differently, so that two tabs never create the same file.
 //
 // Without a secure origin there are no Web Locks: tabs ask each other over a channel, and two that start in the same moment can resume the
 // same game.

@@ -1,4 +1,5 @@
-// Caches the page for offline use. The build inserts `version` and `files`; with a cache a version, a page never mixes two versions.
+// Caches the page for offline use. The build inserts `version` and `files`. Each version has a cache of its own, so that a page never mixes
+// the files of two versions.
 const name = `alina ${version}`;
 
 addEventListener('install', event => {

@@ -176,6 +176,7 @@ struct ArenaBench: Sendable {
     (configuration.games, configuration.seed) = (games, 1)
     var run = try Run(configuration, threads: threads, guardExecutable: "")
     run.output = file
+    // Removing the previous file is not measured.
     if let file { unlink(file) }
     let (wall, processor) = (monotonicMilliseconds(), processorTime(CLOCK_PROCESS_CPUTIME_ID))
     let report = try run.play()

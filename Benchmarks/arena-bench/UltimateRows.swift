@@ -57,7 +57,8 @@ extension ArenaBench {
     return generator.next()
   }
 
-  /// Plays search with the value function against playouts. Two games in succession start with the same random moves, sides swapped.
+  /// Plays search with the value function against playouts; a move has `milliseconds` of processor time. Two games in succession start
+  /// with the same random moves, sides swapped.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
     // Enough nodes for a second of search and for the part of the tree that is kept from the move before.

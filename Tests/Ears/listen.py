@@ -60,7 +60,8 @@ def at_downbeat(x, moment):
         return rise[pitch - PITCHES[0]]
 
     # O rolls its chords: the upper note starts at least 60 ms after the lower, while X sounds both notes at once. So O has moved if the
-    # pitches from G5 up, most of them overtones, rise late. O also sounds on the left.
+    # pitches from G5 up, most of them overtones, rise late: they rise even if a note is struck while it still rings. O also sounds on the
+    # left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):

@@ -136,7 +136,8 @@ def fit_note(oracle, midi):
         if fit is None:
             continue
         a, d1, a2, d2 = fit
-        # The decays at velocity 50 hold for all. `delta`: each velocity's level in dB relative to 50, the median from 40 to 400 ms.
+        # The decays fitted at velocity 50 (or, if that fails, 80) hold for all velocities. `delta`: each velocity's level in dB relative to
+        # velocity 50, the median from 40 to 400 ms after the onset.
         part = slice(8, 80)
         delta = [float(np.median(10 * np.log10((power[v][part] + 1e-30) / (power[50][part] + 1e-30)))) for v in TOUCHES]
         early, late = channels(env[80], 6, 120), channels(env[80], 250, 1_000)

@@ -10,8 +10,8 @@ final class GameBatch: @unchecked Sendable {
   struct Summary {
     /// The numbers of games, by number of moves in a game.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The numbers of pairs of games by result, nine for each pairing. Number 3 · a + b counts the pairs whose first game has the result a
-    /// and whose second has b (0 X won, 1 O won, 2 drawn).
+    /// The numbers of pairs of games by result, nine for each pairing, beginning with the pairing of the batch's first pair. Number 3 · a +
+    /// b counts the pairs whose first game has the result a and whose second has b (0 X won, 1 O won, 2 drawn).
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.

@@ -59,7 +59,8 @@ final class GamePool: @unchecked Sendable {
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
     }
-    // A learner must not learn from games after the verdict of the SPRT, which do not count.
+    // A learner must not learn from games after the verdict of the SPRT, which do not count: play a pair only when the previous pair is
+    // counted.
     isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize

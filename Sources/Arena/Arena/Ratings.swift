@@ -19,8 +19,8 @@ package struct Rating: Sendable, Hashable {
       games[result.b][result.a] += Double(total.games) + 1
     }
     var strength = [Double](repeating: 1, count: players)
-    // If one player wins almost every game, the iteration needs about as many steps as there are games. The bound keeps the time to a
-    // second.
+    // If one player wins almost every game, the iteration needs about as many steps as there are games, each of `players`² divisions. The
+    // bound keeps the time to a second.
     for _ in 0..<max(10_000, 100_000_000 / (players * players)) {
       var change = 0.0
       for player in 0..<players where points[player] > 0 {
@@ -40,7 +40,8 @@ package struct Rating: Sendable, Hashable {
     }
   }
 
-  /// The standard errors of the logarithms of the players' strengths; all infinite if the games do not connect all players.
+  /// The standard errors of the logarithms of the players' strengths relative to the mean; all infinite if the games do not connect all
+  /// players.
   ///
   /// The two games of a pair depend on each other. So the covariance is H⁺ V H⁺ (Huber's sandwich estimator), with the pseudoinverse H⁺ of
   /// the curvature of the log-likelihood, and the measured variance V of the points.

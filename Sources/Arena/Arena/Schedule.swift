@@ -66,6 +66,7 @@ package struct Schedule: Sendable {
   /// In a Swiss tournament: one way to play all remaining rounds, so that the tournament can always be completed.
   private var reserve: [MeetingGraph.Round] = []
   private(set) var matches: [Match] = []
+  /// In the order of entry.
   private var survivors: [Int]
   private var current: [Int] = []
 

@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 
 /// Every 20 ms, interrupts a thread that waits in read(2), so that the thread notices a deadline or Ctrl-C. A `poll` before each read would
-/// do so too, but makes games of instantly answering engines a tenth slower.
+/// do so too, but makes games of instantly answering engines a tenth slower. A tick just before the read has no effect; the next tick then
+/// interrupts the read.
 final class ReadTick: Sendable {
   /// In milliseconds.
   static let period = 20.0

@@ -37,6 +37,7 @@ struct ListeningTests {
       lines += ["\(second)s key enter", "\(second + every - 1)s key down"]
     }
     lines.append("\(10 + count * every)s quit")
+    // The drone and the focus preview would sound between the signs.
     let heard = try hear(lines, ["--scene", "help"], settings: "drone = 0\npreview = 0\n")
     var windows: [[Float]] = []
     for sign in 0..<count {

@@ -65,6 +65,7 @@ struct MonkeyTests {
         default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
         }
       }
+      // The inputs may have hidden the window.
       lines += ["\(frame + 1) show", "\(frame + 24_000) quit"]
       let script = folder.appendingPathComponent("script-\(part)")
       let raw = folder.appendingPathComponent("sound-\(part).raw")

@@ -79,6 +79,7 @@ struct NetworkTests {
     }
     #expect(game.position.outcome == nil)
     try desks[1 - x].click(cell: 7)
+    // X may move only after O's move has arrived at X's window.
     _ = try desks[x].record(moves: 8)
     try desks[x].click(cell: 8)
     for desk in desks {

@@ -120,6 +120,7 @@ struct SoundTests {
     try desk.park()
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
+    // 72,000 frames (1.5 s) more contain the last downbeat.
     try wait(for: 72_000 + size(raw) / 4, of: 4, in: raw)
     #expect(try desk.quit() == 0)
     recorder.kill()

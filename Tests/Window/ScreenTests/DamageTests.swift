@@ -32,7 +32,7 @@ struct DamageTests {
         }
       }
       // Cairo cuts a path at the clip before rasterising it, so an edge at the clip may differ by one of a pixel's fifteen sub-rows (255 /
-      // 15 = 17 levels).
+      // 15 = 17 levels). A larger difference means that a view draws outside its bounds.
       #expect(worst <= 17 && different <= 3, "\(different) pixels differ, by up to \(worst), at \(now)")
     }
     func both(_ events: [InputEvent], _ now: Double) {

@@ -4,7 +4,8 @@ import CPango
 @testable import Screen
 
 /// Compares pictures that may come from two versions of Cairo, Pango or FreeType, which smooth edges differently and place letters up to
-/// two pixels apart. So each channel of a pixel needs only a similar value nearby in the other picture.
+/// two pixels apart. So each channel of a pixel needs only a similar value nearby in the other picture. If an element was moved further, is
+/// missing or has another colour, many pixels close together have no similar value.
 struct Likeness {
   /// 0xRRGGBB values by row.
   struct Picture {

@@ -11,7 +11,8 @@ import TicTacToe
   struct Report: CustomStringConvertible {
     /// Milliseconds from each player's request for a game to the game's start.
     var waits: [Int] = []
-    /// For each player of a game, for how many milliseconds the queue had held a partner who was not the player's last opponent.
+    /// For each player of a game, for how many milliseconds before the game's start the queue had held a new partner without a break.
+    /// Neither of two players who are new to each other is the other's last opponent. Leaves out players who had no new partner.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0

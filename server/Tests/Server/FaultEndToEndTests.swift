@@ -389,7 +389,8 @@ final class Crowd {
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
-  /// A game makes about 12 commits of about 20 writes. Earlier failures hit the creation of the tables, and the server does not start.
+  /// A game makes about 12 commits of about 20 writes, so these ranges reach from the first moves to the second games. Earlier failures hit
+  /// the creation of the tables, and the server does not start.
   @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
   func `the server survives a failing or full disk without lost or duplicate events`(
     fault: String, instants: Range<Int>

@@ -178,7 +178,8 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
-    // 240 answers to `help` exceed 64 KiB, above which the server drops chat, but not 256 KiB, above which it disconnects a reader.
+    // 240 answers to `help`, of about 600 bytes each, fill the kernel's buffers and exceed 64 KiB, above which the server drops chat, but
+    // not 256 KiB, above which the server disconnects a reader.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
     // Once X sees O's chat line, and the queue has the spectator's seek, the server has read all earlier lines of O and of the spectator.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)

@@ -332,7 +332,8 @@ struct Simulation {
     guard let effects = nodes[i].lobby?.reduce(input, now: moment) else { return }
     for effect in effects { carryOut(effect, at: i) }
     guard let lobby = nodes[i].lobby else { return }
-    // With 100 clients or more only after every hundredth input: with 512 clients a check takes milliseconds.
+    // Check the lobby's invariants after every input, but with 100 clients or more only after every hundredth: with 512 clients a check
+    // takes milliseconds.
     reductions += 1
     if clients.count < 100 || reductions % 100 == 0 {
       for wrong in lobby.checkInvariants() { checker.faults.append("\(nodes[i].name): \(wrong)") }

@@ -7,7 +7,8 @@ import Testing
 
 extension StoreConformance {
   private static let absences = [Bench.hour, 25 * Bench.hour, 29 * Bench.day, 91 * Bench.day, 365 * Bench.day]
-  /// Times before signed 32-bit seconds end (2038), after 2100, a year without a leap day, and before unsigned ones end (2106).
+  /// Times in milliseconds since 1970: before signed 32-bit seconds end (2038), after 2100, a year without a leap day, and before unsigned
+  /// ones end (2106).
   private static let eras: [Int64] = [2_147_483_000_000, 4_133_980_800_000, 4_294_967_000_000]
 
   private func come(_ token: String, _ session: String, _ bench: Bench) throws -> LoginResult {

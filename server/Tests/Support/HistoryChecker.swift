@@ -95,7 +95,8 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// Checks that each rated match begins with the rating that the account's previous one left. `ends` orders the matches by their ends.
+  /// Checks that each rated match begins with the rating that the account's previous match of the same game left: an account plays one
+  /// rated match at a time. `ends` has the matches in the order of their ends, for a store whose clock is not reliable.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {
     var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
     let places = Dictionary((ends ?? []).enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

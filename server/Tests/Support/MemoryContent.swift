@@ -85,7 +85,7 @@ struct MemoryContent {
 
   // MARK: matches
 
-  /// Adds a match to the indexes if `isNow`, else removes it.
+  /// Adds a match to the indexes if `isNow`, else removes it. A change of a match removes its old state and adds its new state.
   private mutating func file(_ match: Match, _ isNow: Bool) {
     let record = match.stored.record
     func set<Key, Value>(_ index: inout MemoryIndex<Key, Value>, _ value: Value, _ key: Key?) {

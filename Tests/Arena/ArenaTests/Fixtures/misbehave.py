@@ -27,6 +27,7 @@ if mode == "dies-at-start":
 if mode == "silent":
     time.sleep(1000)
 if mode == "grandchildren":
+    # Both children survive the engine unless its whole session is killed.
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
 if mode == "escape":
