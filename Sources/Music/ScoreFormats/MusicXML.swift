@@ -73,7 +73,8 @@ package enum MusicXML {
     }
 
     /// The hidden time signature if the number of beats changes; in the first measure also key and clefs. The attribute `symbol="note"`
-    /// keeps MuseScore 3 from showing a changed signature at the end of a line although it is hidden.
+    /// keeps MuseScore 3 from showing a changed signature at the end of a line although it is hidden. LilyPond and music21 take the length
+    /// of a measure from the signature, MuseScore 3 from the notes.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats
@@ -129,7 +130,8 @@ package enum MusicXML {
     }
 
     /// From C5 upwards low notes are written on the staff of T, because on the bass staff they would need many ledger lines. Pedal marks
-    /// come before a note or rest of the low voice: LilyPond ignores a pedal that begins and ends in different voices.
+    /// come before a note or rest of the low voice: LilyPond ignores a pedal that begins and ends in different voices, or whose end no note
+    /// follows.
     private func bass(_ pairs: [Pair], _ lengths: [Int], _ pedals: [(at: Int, type: String)], _ backup: String)
       -> String
     {

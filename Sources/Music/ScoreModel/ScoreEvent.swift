@@ -1,5 +1,5 @@
-/// An instruction of the score for the synthesizer. If the events of one `generation` (a bar, an echo, an interface sound) reach the audio
-/// thread late, the engine shifts all of them equally and reports the delay.
+/// An instruction of the score for the synthesizer. The events of one bar, echo or interface sound share a `generation` and are posted in
+/// one call: if the events reach the audio thread late, the engine shifts all of them equally and reports the delay.
 @frozen
 public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   /// The kind of event.

@@ -61,7 +61,8 @@ public final class Engine: @unchecked Sendable {
   // MARK: - Sound
 
   /// Fills `frames` frames of interleaved stereo Float, −1…1. The result does not depend on block sizes. Real-time safe: in release builds
-  /// the compiler verifies that this function and all that it calls never allocate, lock or count references.
+  /// the compiler verifies that this function and all that it calls never allocate, lock or count references; in debug builds the compiler
+  /// cannot see into other files.
   #if !DEBUG
     @_noLocks @_noAllocation
   #endif

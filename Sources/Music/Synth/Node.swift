@@ -13,7 +13,8 @@ extension Stereo {
 }
 
 extension StereoBlock {
-  /// A plain loop: the compiler takes `update(from:)` for a deallocation, which is not allowed on the audio thread.
+  /// `other` must be at least as long as this block, also in `add`. A plain loop: the compiler takes `update(from:)` for a deallocation,
+  /// which is not allowed on the audio thread.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 

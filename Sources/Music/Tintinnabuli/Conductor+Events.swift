@@ -80,7 +80,8 @@ extension Conductor {
 
   // MARK: Events
 
-  /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous bar.
+  /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous bar. The order of the steps matters:
+  /// each step uses what earlier steps have changed.
   ///
   /// - Parameters:
   ///   - event: It starts a new piece if the piece has ended or already has an event with this or a higher number.
@@ -229,7 +230,8 @@ extension Conductor {
   /// The number of pairs of an event's bar, and the seconds of a short note. The usual number comes from `rules.bars`, in a long piece from
   /// `sentences.pairs`. A bar has fewer pairs if a person replies and the time is too short for them. If the music times the reply but not
   /// the event, the bar has `rules.bars.answered` pairs and a long note. Unless the music times both, short notes are so quick that the
-  /// long note starts within `reach` per cent of the expected thinking time, and at most `apart` seconds after the last one heard.
+  /// long note starts within `reach` per cent of the expected thinking time, and at most `apart` seconds after the last one heard. If
+  /// notes as quick as `quickest` do not fit, the long note starts later.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =

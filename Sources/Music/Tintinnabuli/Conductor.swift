@@ -123,8 +123,7 @@ public struct Conductor: Sendable {
   /// The current length of a short note in seconds.
   var short: Double { rules.bars.short / pace }
 
-  /// The loudness of a bar in per cent, within `performance.dynamics`: it rises with the piece's progress `form`, how far depends on the
-  /// seed.
+  /// The loudness of a bar in per cent, within `performance.dynamics`. It rises with the piece's progress `form`; the seed sets how far.
   func loudness(at form: Double) -> Int {
     let dynamics = rules.performance.dynamics
     let share = form * Double(70 + 10 * (pieceSeed % 4)) / 100

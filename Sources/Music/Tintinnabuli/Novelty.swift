@@ -1,7 +1,8 @@
 import ScoreModel
 
 /// The melodies heard in the session within the last half hour, as MIDI notes, so that a melody in another key counts as new. Patterns are
-/// compared as composed, without the octaves of the voice; whole bars also as sounding.
+/// compared as composed, without the octaves of the voice, so that a pattern of the other voice does not count as new; whole bars also as
+/// sounding.
 struct Novelty: Sendable {
   /// The number of notes of a pattern.
   static let length = 5

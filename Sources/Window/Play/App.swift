@@ -11,7 +11,8 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// Connects the parts of the window: passes inputs to the screen, the screen's intents to `state`, and executes the effects of `state`.
+/// Connects the parts of the window: passes inputs to the screen and the screen's intents to `state`, and executes the effects of `state`.
+/// Decides nothing that `state` can decide.
 package final class App: PlatformGame {
   let machine: AppEnvironment
   let session: GameSession
@@ -51,7 +52,7 @@ package final class App: PlatformGame {
 
   /// The longest time between two updates in seconds. An update polls the rule file, room announcements and time-outs.
   private static let lookInterval = 0.5
-  /// The longest time between two updates in seconds, while a search runs or music other than the running game's plays.
+  /// The longest time between two updates in seconds, while a search runs, or music other than the running game's plays or will soon begin.
   private static let interludeInterval = 0.05
   /// Seconds after which the preview tone of a cell ends, even if the pointer stays on the cell.
   private static let previewSeconds = 4.0

@@ -190,7 +190,7 @@ package final class Files {
     return newName("-")
   }
 
-  /// The local time, `ending` and a number, because another window may have chosen a name in the same second.
+  /// The local time, `ending` and a number, because another window may have chosen a name in the same second, or the clock was set back.
   private func newName(_ ending: String) -> String {
     let start = services.timeStamp() + ending
     let names = (1...99).lazy.map { "\(start)\($0)" }

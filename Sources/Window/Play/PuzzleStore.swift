@@ -35,7 +35,8 @@ final class PuzzleStore {
     return nil
   }
 
-  /// Reads the results again before `body` changes them, since another window may have changed the file.
+  /// Reads the results again before `body` changes them, since another window may have changed the file. While another window holds the
+  /// lock, changes only the results in memory.
   @discardableResult
   private func change<Result>(_ body: (inout PuzzleProgress) -> Result) -> Result {
     guard services.files.locks.take(path) else { return body(&progress) }

@@ -31,7 +31,7 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // Begin one bar before the bar with the sign, so that the listener hears the change; an ending begins with its own bar.
+      // Begin one bar before the bar with the sign, so that the listener hears the change; an ending or awakening begins with its own bar.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
@@ -88,7 +88,8 @@ struct SignExample {
     return Record(game: game)
   }
 
-  /// Plays random games of Ultimate until a move has the sign; gives a game up once a side needs only one more board for a line.
+  /// Plays random games of Ultimate until a move has the sign; gives a game up, except for `forced`, once a side needs only one more board
+  /// for a line.
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)

@@ -13,7 +13,8 @@ final class AudioControl: Sendable {
   /// Whether the window is hidden and its sound is off, so that the engine need not compute samples.
   let isUnheard = Atomic<Bool>(false)
 
-  /// The start time (monotonic nanoseconds) and the first frame of each of the last callbacks. Read only after the device is closed.
+  /// The start time (monotonic nanoseconds) and the first frame of each of the last callbacks. Only the callback writes the log; read the
+  /// log only after the device is closed.
   nonisolated(unsafe) let log: UnsafeMutablePointer<Int64>?
   /// The maximum number of logged callbacks, enough for 23 minutes with blocks of 1,024 frames.
   static let logCapacity = 1 << 16

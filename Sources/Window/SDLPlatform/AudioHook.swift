@@ -8,7 +8,8 @@ enum SampleFormat {
   case signed16
 }
 
-/// The memory of the audio callback, allocated before the device starts: the callback may not allocate.
+/// The memory of the audio callback, allocated before the device starts, because the callback may not allocate, and freed after the device
+/// is closed.
 struct HookState {
   let engine: Unmanaged<Engine>
   let control: Unmanaged<AudioControl>
@@ -21,7 +22,8 @@ struct HookState {
   var isDeaf = false
   /// Frames since the output was last heard, at most `restAfter`.
   var unheard = 0
-  /// Unheard frames after which the engine computes no more samples: 15 s, by which the longest note has died away.
+  /// Unheard frames after which the engine computes no more samples: 15 s, by which the longest note has died away. After an earlier
+  /// stop a note would go on when the output is heard again.
   static let restAfter = 15 * 48_000
 }
 

@@ -49,6 +49,7 @@ package final class SDLPlatform {
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")  // otherwise SDL suspends the desktop's compositor
     // Alina draws in memory and copies the changes: OpenGL would load a driver for the copy (80 MB and 100 ms without a graphics card).
+    // The environment variable SDL_RENDER_DRIVER overrides the hint.
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     let quiet = SilencedErrors()

@@ -26,7 +26,8 @@ extension GameSession {
     generations = Array(repeating: nil, count: game.cells.count)
   }
 
-  /// Plays missing moves, and takes back moves that differ from `moves`. `times` are those of the match's log, in milliseconds since 1970.
+  /// Plays missing moves, and takes back moves that differ from `moves`. `times` are those of the match's log, in milliseconds since 1970;
+  /// the last moves have no time while they are not in the log.
   package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {

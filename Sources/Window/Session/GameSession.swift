@@ -52,7 +52,8 @@ package final class GameSession {
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// Added to a frame of this run to get the frame in the record: in a resumed game the last recorded frame plus one second, else 0.
+  /// Added to a frame of this run to get the frame in the record: in a resumed game the last recorded frame plus one second, so that the
+  /// record's frames keep increasing; else 0.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the game in seconds; `nil` without clocks.

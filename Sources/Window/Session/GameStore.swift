@@ -2,7 +2,8 @@ import Base
 import Records
 import TicTacToe
 
-/// Stores games as files in a folder. A marker file beside an unfinished game lets the next start of the program resume the game.
+/// Stores games as files in a folder. A marker file beside an unfinished game lets the next start of the program resume the game. Each game
+/// has its own marker, so that several windows can mark games.
 package struct GameStore: Sendable {
   package static let suffix = ".pgn"
   private static let markerSuffix = ".unfinished"

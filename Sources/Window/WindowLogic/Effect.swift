@@ -53,7 +53,7 @@ package enum Effect: Sendable, Hashable {
   /// Handle an intent about other music than the running game's, such as a replay or the example of a musical sign.
   case music(Intent)
   case mute(Bool)
-  /// Change the volume by some decibels without changing the setting.
+  /// Change the volume by some decibels without changing the setting; 0 restores the volume of the setting.
   case fade(Double)
   case screenshot, quit
 }

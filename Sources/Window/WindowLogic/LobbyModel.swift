@@ -31,7 +31,8 @@ struct LobbyModel: Sendable {
   private(set) var wanted: MatchID?
   /// The code of the room in which the match was made; spectators of the match need the code.
   private(set) var code: String?
-  /// The rooms that were requested and are not open yet. All but the last are closed at once; `dropsLast` closes the last one, too.
+  /// The rooms that were requested and are not open yet. When they open, all but the last are closed; with `dropsLast` the last one, too,
+  /// because the player has done something else since the request.
   private var openings = (count: 0, dropsLast: false)
   /// Whether the network page opens when the connection is made; the player's next action prevents this.
   private var opensPage = false
@@ -169,7 +170,8 @@ struct LobbyModel: Sendable {
     connection = .online
     network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
     network.message = nil
-    // A room may have been closed while the connection was lost: return to the room only if the server lists its match.
+    // `MatchClient` repeats a search for an opponent by itself. A room may have been closed while the connection was lost: return to the
+    // room only if the server lists its match.
     if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
     if !context.hasMatch { network.phase = waitedIn ?? .lobby }
     (waitedIn, isRatingKnown) = (nil, false)

@@ -129,7 +129,7 @@ package final class Animator {
     }
   }
 
-  /// Appends the tweens of an animation that begins at `start`; returns the animation's end.
+  /// Appends the tweens of an animation that begins at `start`, in time order; returns the animation's end.
   private func flatten(_ animation: Animation, at start: Double, into tracks: inout [Track]) -> Double {
     switch animation {
     case .tween(let motion, let target, let seconds, let easing):

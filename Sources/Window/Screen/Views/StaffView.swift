@@ -333,7 +333,8 @@ final class StaffView: View {
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
-  /// The octave signs (8va, 15ma, 8vb) of voices M and T, relative to the left edge of the music.
+  /// The octave signs (8va, 15ma, 8vb) of voices M and T, relative to the left edge of the music. The sign of M is beside the mover's mark;
+  /// the sign of T is above all heads of T, or below these heads, beside the bass (8vb).
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
     let hasSign = measure.bar.voice != nil && measure.bar.kind == .move

@@ -69,7 +69,8 @@ extension Paper {
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // This canvas becomes the spare canvas, so that the first page transition need not wait for a new canvas.
+    // `Canvas` selects this canvas, for which the browser then makes a context. The canvas becomes the spare canvas, so that the first page
+    // transition need not wait for a new canvas.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }
