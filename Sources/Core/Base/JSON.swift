@@ -4,7 +4,7 @@ public enum JSON: Sendable, Hashable {
   case bool(Bool)
   /// A number that is written without fraction and exponent, and fits 64 bits.
   case int(Int64)
-  /// A number that is not an `int`. The writer writes infinities and NaN as `null`.
+  /// A number that is not an `int`. The parser accepts finite numbers only; the writer writes infinities and NaN as `null`.
   case double(Double)
   case string(String)
   case array([JSON])

@@ -5,7 +5,8 @@ import TicTacToe
 /// Adapts to its opponent so that over many games each side scores half.
 ///
 /// Counts the opponent's replies. The strong moves keep the value, and the opponent has erred most often after them. Each loss raises the
-/// share of strong moves by 1/50, each win lowers it. Until the share reaches −1 or 1, the mean score of n games is within 38/n of ½.
+/// share of strong moves, at first ½, by 1/50, each win lowers it. Until the share reaches −1 or 1, there are at most 75 more wins than
+/// losses, so the mean score of n games is within 38/n of ½.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
   package private(set) var strength: Int

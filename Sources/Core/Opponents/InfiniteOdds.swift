@@ -5,6 +5,7 @@ extension Odds {
   /// The exact chances that X wins, draws or loses a game of Infinite.
   ///
   /// Threefold repetition is left out, as it depends on the whole game: a game that counts as won may have been drawn before the win.
+  /// Boards that are images of each other under a symmetry count as one, because the players treat them alike.
   package static func ofInfinite(x: InfiniteOpponent, o: InfiniteOpponent) -> Odds {
     var chains = [InfiniteChain(x), InfiniteChain(o)]
     var live: [Int32] = [0]

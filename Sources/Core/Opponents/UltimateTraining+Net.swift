@@ -4,7 +4,8 @@ import TicTacToe
 /// The second part of the training: the search plays games with itself, and tables and net learn the scores that the search found.
 ///
 /// A position's aim is the value to learn: a mean of the search's score, the later scores and the result, in which each later ply weighs
-/// less. It is the score alone if the score is proved, if a random move follows, or if the position is not of the game.
+/// less. The aim is the score alone if the score is proved, if a random move follows, or if the position is not of the game: beside about
+/// half of a game's positions, the search also evaluates the position after a random move that is not played.
 extension UltimateTraining {
   private struct Sample {
     let state: Ultimate.State

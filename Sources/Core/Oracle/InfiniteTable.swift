@@ -86,8 +86,9 @@ package struct InfiniteTable: Sendable {
     return value > 0 ? Evaluation(value: .win, distance: value) : Evaluation(value: .loss, distance: -value - 1)
   }
 
-  /// After the end, the value for the side whose turn it would be. The distance of a draw is the number of plies left until the ply limit,
-  /// or 1 if every move that draws repeats a position for the third time.
+  /// Considers the ply limit, and a third repetition by the next move, but none further ahead. After the end, the value for the side whose
+  /// turn it would be. The distance of a draw is the number of plies left until the ply limit, or 1 if every move that draws repeats a
+  /// position for the third time.
   package func evaluation(of state: Infinite.State) -> Evaluation {
     switch Infinite.outcome(of: state) {
     case .win: return Evaluation(value: .loss, distance: 0)

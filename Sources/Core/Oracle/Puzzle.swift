@@ -13,7 +13,8 @@ package struct Puzzle: Sendable, Hashable {
     package let rating: Double
 
     /// The ratings were fitted by maximum likelihood to the chances with which the levels 1–5 find the right move, over 300 puzzles of each
-    /// kind (of Ultimate 40). With level 3 set to 1500, the levels have 1256, 1377, 1500, 1633 and 1806 (28 November 2026).
+    /// kind (of Ultimate 40, by the levels 1–4). With level 3 set to 1500, the levels have 1256, 1377, 1500, 1633 and 1806 (28 November
+    /// 2026).
     package static let all: [Kind] = [
       Kind(variant: .classic, grade: 0, rating: 1067), Kind(variant: .classic, grade: 1, rating: 1199),
       Kind(variant: .classic, grade: 2, rating: 1204), Kind(variant: .classic, grade: 3, rating: 1443),

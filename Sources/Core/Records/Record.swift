@@ -18,8 +18,8 @@ package struct Record: Sendable, Hashable {
   /// By ply, the numbers of the melodies that the composer chose, among its numbered candidates, for the bars after this ply and before the
   /// next move.
   ///
-  /// `bars[0]` holds the bars before the first move, and `bars[1].first` is the first move's bar. Empty if unknown; trailing empty lists
-  /// are dropped.
+  /// `bars[0]` holds the bars before the first move, and `bars[1].first` is the first move's bar. The bars after the last move's bar are
+  /// the arch. Empty if unknown; trailing empty lists are dropped.
   package var bars: [[Int]] = [] {
     didSet { while bars.last?.isEmpty == true { bars.removeLast() } }
   }

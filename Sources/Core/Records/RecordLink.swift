@@ -116,7 +116,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Codes times, frames and bars; `false` if a number exceeds its limit, or if there are more entries than moves.
+  /// Codes times, frames and bars; `false` if a number exceeds its limit, or if there are more entries than the moves allow.
   fileprivate mutating func code(numbersOf record: inout Record) -> Bool {
     guard let count = code(count: record.times.count, .times, atMost: record.game.cells.count) else { return false }
     var times = isReading ? [Record.MoveTimes](repeating: .init(), count: count) : record.times

@@ -70,7 +70,8 @@ package func spawn(
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
-  // In the child, a stream would replace an end with its number (0, 1 or 2), so move the end to a number above 2.
+  // If this process has closed a standard stream, an end of the pipe can get the stream's number (0, 1 or 2). In the child, a stream would
+  // replace this end: move the end to a number above 2.
   for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
     ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     close(end)

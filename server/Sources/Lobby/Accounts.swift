@@ -37,7 +37,7 @@ struct Accounts: Sendable {
   }
 
   /// Adds a stored unit's scores to the cached accounts. Skips and returns the accounts that were read while the unit was in flight: their
-  /// values may include the scores already.
+  /// values may include the scores already, so the caller must read these accounts again.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {

@@ -140,8 +140,8 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var heartbeatInterval: Int64 = 1000
   /// Milliseconds between two comparisons with the store.
   package var compareEvery: Int64 = 2000
-  /// Milliseconds by which nodes without a side's connection delay the side's timers: longer than `compareEvery`, if notifications are
-  /// lost.
+  /// Milliseconds by which nodes without a side's connection delay the side's timers: longer than `compareEvery`, so that the side's events
+  /// have arrived even if notifications were lost.
   package var otherNodesWait: Int64 = 2500
   /// The most matches that a node adopts with one request to the store.
   package var sweptAtOnce = 64

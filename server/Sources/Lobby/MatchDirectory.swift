@@ -109,8 +109,8 @@ struct MatchDirectory: Sendable {
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }
 
-  /// The wall time to record as the end of a match. No two matches get the same time, because the next page of a history begins below the
-  /// last time sent. The time decreases only if the clock was set back by a minute or more.
+  /// The wall time to record as the end of a match. No two matches get the same time at one node, because the next page of a history begins
+  /// below the last time sent. The time decreases only if the clock was set back by a minute or more.
   mutating func endMoment(_ wall: Int64) -> Int64 {
     lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
     return lastEnd

@@ -167,7 +167,7 @@ struct Matchmaker: Sendable {
   }
 
   /// Milliseconds of waiting after which two players of a tournament may meet twice in succession: with the wait for the next round (at
-  /// most `tournamentInterval`), less than three seconds.
+  /// most `tournamentInterval`), less than three seconds. TournamentPairingTests prints the share of repeated pairings.
   private static let repeatAfter: Int64 = 2400
 
   /// Milliseconds between two rounds of pairing (`pairAll`).

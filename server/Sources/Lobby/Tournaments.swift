@@ -15,7 +15,8 @@ struct TournamentDesk: Sendable {
     var followers: [ConnectionID: Follower] = [:]
     /// The table's rows and the notice (the tournament's state) that were last sent to all followers.
     var rows: [TournamentRow] = []
-    /// The numbers of players whose newer row was sent to some followers only; the next message to all followers includes these rows.
+    /// The numbers of players whose newer row was sent to some followers only. The next message to all followers includes these rows even
+    /// if they equal `rows` again: some followers may have a row that was right for a moment only.
     var partlySent: Set<Int> = []
     var notice = TournamentNotice()
     /// When all followers were last sent a message, in monotonic ms.

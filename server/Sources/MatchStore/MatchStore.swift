@@ -4,7 +4,8 @@ import MatchProtocol
 ///
 /// All calls block. Only one thread at a time may call `apply`; any number of threads may call the other functions.
 package protocol MatchStore: AnyObject, Sendable {
-  /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut.
+  /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut. If the file or the connection was lost,
+  /// the next call opens another.
   func apply(_ units: [StoreUnit]) -> [Verdict]
 
   /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the answer.

@@ -21,7 +21,8 @@ package struct Standing: Sendable, Hashable {
   package var guest: Bool
   /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
-  /// Milliseconds since 1970. A renewal leaves `version` unchanged, because nodes do not read this field.
+  /// When the account and its token expire, in milliseconds since 1970. A renewal leaves `version` unchanged, because nodes do not read
+  /// this field.
   package var tokenExpires: Int64
   private var standings: [Variant: Standing] = [:]
   /// Matches as X minus matches as O in all games; the player with the lower balance gets X.

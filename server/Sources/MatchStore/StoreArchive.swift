@@ -172,7 +172,7 @@ private struct Archive: FieldObject {
   }
 }
 
-/// The last line of an archive, which shows whether earlier lines are missing.
+/// The last line of an archive, which shows whether earlier lines are missing. Archives of version 1 do not have this line.
 private struct ArchiveEnd: FieldObject, Equatable {
   /// The number of earlier lines, and the hash of their bytes.
   private var lines = 0

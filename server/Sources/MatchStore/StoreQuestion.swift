@@ -9,8 +9,8 @@ package enum StoreQuestion: Sendable, Hashable {
   case heartbeat(NodeID, address: String)
   /// A node stops: removes it from its matches and sessions. Answer: `.done`.
   case leave(NodeID)
-  /// Makes the node follow up to `limit` live matches that list a dead node or none. Deletes dead nodes and their tickets. Answer:
-  /// `.adopted`.
+  /// Makes the node follow up to `limit` live matches that list a dead node or none, and removes the dead nodes from these matches. Deletes
+  /// the tickets of dead nodes, and dead nodes that no match lists. Answer: `.adopted`.
   case adoptOrphans(NodeID, limit: Int)
   /// Compares a node's memory with the store; adds the node to the followers of the live matches in its memory. Answer: `.differences`.
   case compare(NodeID, Memory)
@@ -183,7 +183,8 @@ package struct TicketRecord: Sendable, Hashable {
   package var wish: String
   /// When the ticket began to wait, in milliseconds since 1970 on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether the ticket is queued again because its row has disappeared. Refused if another session of the account waits with its key.
+  /// Whether the ticket is queued again because its row has disappeared. Refused if another session of the account waits with its key. Not
+  /// stored.
   package var hasLostPlace = false
 
   package init(

@@ -35,7 +35,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds for which a tournament is kept after its end: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// Milliseconds after the end. A game that still counts as running then was given up by the server, and the tournament is over.
+  /// Milliseconds after the end within which every game ends by its clock. A game that still counts as running then was given up by the
+  /// server, and the tournament is over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
   /// Milliseconds since 1970 from which no further game begins: the end or, without one, the latest possible start.

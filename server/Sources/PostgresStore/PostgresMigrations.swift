@@ -4,7 +4,8 @@ import MatchStore
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use the database: older builds need the owners of matches (columns `epoch`), which version 7 removed.
+  /// The oldest build that can use the database: older builds need the owners of matches (columns `epoch`), which version 7 removed. Raise
+  /// the number only if a migration removes something.
   static let minReader = 7
 
   /// `steps[i]` migrates a database from version i to version i + 1.
@@ -81,7 +82,8 @@ enum PostgresMigrations {
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // The index slowed each move. The lobby, not the schema, detects repeated commands.
+    // The index slowed each move. The lobby, not the schema, detects repeated commands. This step formerly also created two functions,
+    // which a later step drops.
     ["DROP INDEX match_event_mid"],
     [],
     // Standings in other games: the standing in the classic game is in the account's row, where older builds read and write it.

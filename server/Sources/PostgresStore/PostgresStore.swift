@@ -26,8 +26,9 @@ package final class PostgresStore: MatchStore {
   /// The time limit in milliseconds for reading all accounts, or the ids of all matches.
   private static let longDeadline: Int64 = 600_000
 
-  /// A transaction that idles for 2 s is ended, so that a stopped client cannot keep its locks. Plans are generic, because the best plan
-  /// does not depend on the parameters. JIT is off, because it takes a second on each new connection.
+  /// PostgreSQL ends a transaction that idles for 2 s, and the session of a client that is unreachable for 8 s, so that a stopped client
+  /// cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off, because it takes a
+  /// second on each new connection; PostgreSQL would use JIT for the high costs that it estimates for the scans disabled by `serving`.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",

@@ -1,7 +1,7 @@
 import Foundation
 import MatchStore
 
-/// An exclusive lock on a file. The kernel frees the lock if the process dies.
+/// An exclusive lock on a file, held as long as the object lives. The kernel frees the lock if the process dies.
 final class FileLock: Sendable {
   private let descriptor: Int32
 

@@ -10,7 +10,8 @@ import TicTacToe
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
   static let version = 8
-  /// The oldest build that can read this build's files: builds before 5 ignore tickets, keys and slots.
+  /// The oldest build that can read this build's files: builds before 5 ignore tickets, keys and slots. Raise the number if a migration
+  /// removes data, or if older builds would misread a file.
   static let minReader = 5
 
   private struct Connections {
@@ -370,7 +371,8 @@ package final class SQLiteStore: MatchStore {
       try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
-        // Copy the old WAL into the old database first, so that a crash while the files are moved leaves a whole database.
+        // Copy the old WAL into the old database first, so that a crash while the files are moved leaves a whole database. If this fails
+        // because the old database is damaged, the database keeps its WAL.
         _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)

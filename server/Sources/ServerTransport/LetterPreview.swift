@@ -2,7 +2,8 @@ import Base
 import Records
 import TicTacToe
 
-/// The page for the link of a letter (a game played by links). Messaging apps show a preview of it; a browser goes on to the game's page.
+/// The page for the link of a letter (a game played by links). Messaging apps, which run no scripts, show a preview of this page; a browser
+/// goes on to the game's page.
 struct LetterPreview {
   private let letter: Letter
   private let link: String

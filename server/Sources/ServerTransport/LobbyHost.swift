@@ -70,7 +70,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     self.store.report = { [weak self] in self?.process($0, durable: $1) }
   }
 
-  /// Returns once players can log in, or after `seconds` at the latest. Clients get `address` unless the configuration has an address.
+  /// Returns once players can log in, or after `seconds` at the latest: clients can then connect even if a slow store delays their logins.
+  /// Clients get `address` unless the configuration has an address.
   func start(at address: String, within seconds: Int64 = 5) async throws {
     try await loop.flatSubmit {
       var configuration = self.lobby.configuration
@@ -167,7 +168,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.flatSubmit { self.store.look(question) }.value()
   }
 
-  /// Returns once the order is durable; `false` if there is no such player or live match. May be called from any thread except the loop's.
+  /// Returns once the order is durable; `false` if there is no such player or live match. Throws if the store does not answer or the server
+  /// stops. May be called from any thread except the loop's.
   func administer(_ order: Order) async throws -> Bool {
     try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
       let promise = self.loop.makePromise(of: Bool.self)
@@ -211,7 +213,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Waits for the store's work in progress and starts no more. Call it after `drain` and before the store and the loop are shut down.
+  /// Waits for the store's work in progress and starts no more. Call `finish` after `drain`; then close the store and shut the loop down,
+  /// in this order.
   package func finish() async throws {
     try await loop.submit {
       self.isFinished = true

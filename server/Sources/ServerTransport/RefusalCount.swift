@@ -3,7 +3,8 @@ import Lobby
 /// Counts failures of one kind of request, logins or units, to detect a store that answers heartbeats but refuses such requests, as with a
 /// full disk. Times are monotonic milliseconds.
 ///
-/// A store that cannot be reached does not count: a failed heartbeat resets the count, and failures between two heartbeats count once.
+/// A store that cannot be reached does not count, so that the node is ready at once after a restart of the database: a failed heartbeat
+/// resets the count, and failures between two heartbeats count once.
 struct RefusalCount {
   /// The number of consecutive intervals between heartbeats with failures and no success.
   private var intervals = 0

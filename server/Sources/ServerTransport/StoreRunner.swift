@@ -4,7 +4,8 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// Executes the lobby's store requests on other threads. Calls must come from the lobby's loop, unless a function says otherwise.
+/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop. Calls must come from this loop, unless
+/// a function says otherwise.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
 

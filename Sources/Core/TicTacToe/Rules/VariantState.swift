@@ -96,7 +96,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// The reason a cell outside `moves` may not be marked, as the end of a sentence that begins with the cell's name.
+  /// The reason a cell outside `moves` may not be marked in a live game, as the end of a sentence that begins with the cell's name.
   package func refusal(of cell: Cell) -> String {
     if case .ultimate(let state) = self, !isMarked(cell) {
       if state.closed.contains(Square(cell.index / 9)) { return "is on a board that is won or full" }
