@@ -15,7 +15,6 @@ let draft = environment["DRAFT"] == "1"
 let bench = environment["BENCH"] == "1"
 
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -54,8 +53,7 @@ targets += layer(
       name: "ScoreIO",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
-        "CSndfile", "CAlsa", "Processes",
-        yams,
+        "CSndfile", "CAlsa", "CYAML", "Processes",
       ] + cairo),
   ])
 
@@ -163,6 +161,7 @@ targets += layer(
     .systemLibrary(name: "CProcess"),
     .systemLibrary(name: "CSndfile"),
     .systemLibrary(name: "CAlsa"),
+    .systemLibrary(name: "CYAML"),
     .systemLibrary(name: "CFluidSynth"),
     .systemLibrary(name: "COpenSSL"),
     .systemLibrary(name: "CSDL2"),
@@ -354,7 +353,6 @@ targets += layer(
 
 var packages: [String: Package.Dependency] = [
   "swift-argument-parser": .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-  "Yams": .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
   "swift-nio": .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
 ]
 

@@ -1,6 +1,5 @@
 import ScoreFormats
 import Tintinnabuli
-import Yams
 
 /// Ten numbers of a rule file as dials; turning a dial changes the file's text but keeps its comments and layout.
 package struct RuleDials {
@@ -43,16 +42,16 @@ package struct RuleDials {
   }
 
   private func number(_ dial: RuleDial) -> (Double, Range<String.Index>)? {
-    var node = try? Yams.compose(yaml: text, .basic)
-    for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }
-    guard let scalar = node?.scalar, let value = Double(scalar.string), let mark = node?.mark else { return nil }
+    var node = try? YAMLNode.document(text)
+    for key in dial.key.split(separator: ".") { node = node?[String(key)] }
+    guard let node, let number = node.text, let value = Double(number) else { return nil }
     // Lines are split by Unicode scalars: CRLF would be a single Character, which is not equal to a line feed.
-    let lines = text.unicodeScalars.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
-    guard mark.line <= lines.count else { return nil }
-    let line = lines[mark.line - 1]
-    guard let start = line.index(line.startIndex, offsetBy: mark.column - 1, limitedBy: line.endIndex),
-      let end = line.index(start, offsetBy: scalar.string.unicodeScalars.count, limitedBy: line.endIndex),
-      String(line[start..<end]) == scalar.string
+    let lines = text.unicodeScalars.split(separator: "\n", maxSplits: node.line, omittingEmptySubsequences: false)
+    guard node.line <= lines.count else { return nil }
+    let line = lines[node.line - 1]
+    guard let start = line.index(line.startIndex, offsetBy: node.column - 1, limitedBy: line.endIndex),
+      let end = line.index(start, offsetBy: number.unicodeScalars.count, limitedBy: line.endIndex),
+      String(line[start..<end]) == number
     else { return nil }
     return (value, start..<end)
   }

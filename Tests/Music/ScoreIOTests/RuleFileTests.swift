@@ -152,6 +152,13 @@ func `The music of two hundred reference games satisfies all measures of style`(
   #expect(first(standardText + "\nname: twice\n").contains("twice"))
   #expect(first(String(repeating: "#", count: RuleReader.limit + 1)).contains("larger than 256 KiB"))
   #expect(throws: RuleErrors.self) { try RuleReader.rules("just words") }
+  #expect(first("name: x\n--- \nname: y\n").contains("line 3: is not valid YAML here: it is a second document"))
+  #expect(first("a: &a [*a]").contains("more than 32 in each other"))
+  let tenfold = (1...9).map {
+    "l\($0): &l\($0) [\(Array(repeating: "*l\($0 - 1)", count: 10).joined(separator: ", "))]\n"
+  }
+  #expect(first("l0: &l0 [x]\n" + tenfold.joined()).contains("more than 20000 nodes"))
+  #expect(first(String(repeating: "- ", count: 100_000)).contains("line 1: "))
 }
 
 @Test func `No damaged rule file crashes the reader`() {
