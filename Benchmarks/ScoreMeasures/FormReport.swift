@@ -10,7 +10,8 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Measures the musical form of sessions: games between people at three paces, and games between computers.
+/// Plays given games one after another and measures the form of their music: with thinking times such as people have, at three paces, and
+/// with the replies of computers, for two hours.
 package struct FormReport: Sendable {
   package typealias Row = (name: String, value: String, wanted: String, holds: Bool)
 

@@ -41,7 +41,7 @@ enum SoundDevices {
     private typealias Queue = @convention(c) (UInt32, UnsafeRawPointer, UInt32) -> Int32
     private typealias Queued = @convention(c) (UInt32) -> UInt32
     private typealias Pause = @convention(c) (UInt32, Int32) -> Void
-    /// The most bytes in the device's queue: 6,000 stereo frames of 8 bytes, an eighth of a second.
+    /// `play` waits while the device's queue has more bytes than this: 6,000 stereo frames of 8 bytes, an eighth of a second.
     private static let most = 6_000 * 8
     private let device: UInt32
     private let queue: Queue

@@ -113,7 +113,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether the player's moves depend on the speed of the machine.
+  /// Whether the player's search is limited in time, so that its moves depend on the speed of the machine; `false` for engines.
   var isTimed: Bool { if case .milliseconds? = budget { true } else { false } }
 
   /// For a caller that limits the time: the same player with an unlimited number of simulations.

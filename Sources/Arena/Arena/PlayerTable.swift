@@ -224,7 +224,7 @@ extension PlayerSpec {
     }
   }
 
-  /// `nil` if this player does not play Infinite.
+  /// The player of Alina's own that plays Infinite for this specification; `nil` if there is none, as for engines, which play it too.
   package var infinite: InfiniteOpponent? {
     switch self {
     case .simple(let simple): .simple(simple)

@@ -58,7 +58,7 @@ package struct UltimateTraining {
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
 
-  /// The weights as integers, in the order of a weights file.
+  /// The weights as in a weights file: in its order, and each multiplied by its scale and rounded (`UltimateValue.rounded`).
   package var rounded: [Int16] {
     weights.map { UltimateValue.rounded($0, scale: UltimateValue.scale) }
       + (fitting?.rounded ?? [Int16](repeating: 0, count: UltimateNet.weightCount))

@@ -52,7 +52,7 @@ extension Record {
   ) throws(NotationError) {
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
-    // Converts the line to the PGN-like text, so that the same checks apply. Errors name the JSON member.
+    // Converts the line to the PGN-like text, so that the same checks apply. Their errors name tags; errors found here name JSON members.
     var text = ""
     var variant = rules
     if let value = json["rules"] {

@@ -61,6 +61,7 @@ extension GameConductor {
   private static let full = 3.0
   /// At this number of plies or more before the end of a game of Infinite the standing is ±0.1, almost even.
   private static let far = 14.0
-  /// In Ultimate, the lead in points that would give the standing 1: 2 points for each won board, 3 for each that would complete a line.
+  /// In Ultimate, a lead of this many points would be the standing 1; until a side has won, the standing stays within ±0.9. A side has 2
+  /// points for each board that it has won, and 3 for each board that it can still win and that would complete its line of boards.
   private static let lead = 9.0
 }

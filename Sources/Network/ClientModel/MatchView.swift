@@ -5,7 +5,7 @@ import TicTacToe
 package struct MatchView: Sendable, Hashable {
   /// A move that the client shows before the server has answered.
   package struct Pending: Sendable, Hashable {
-    /// The number of marks on the board before the move.
+    /// The number of moves made before this move.
     package var ply: Int
     package var cell: Cell
   }

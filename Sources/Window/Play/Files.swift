@@ -110,7 +110,8 @@ package final class Files {
     }
   }
 
-  /// A program without a web page copies `#/` and the path.
+  /// Shares a link to a path. A page in a browser puts its own address before `#/` and the path; a window, which has no address, copies
+  /// only `#/` and the path.
   func share(_ path: String) {
     guard let share = services.share else { return services.copy("#/\(path)", screen) }
     share(path) { [self] outcome in
@@ -190,7 +191,8 @@ package final class Files {
     return newName("-")
   }
 
-  /// The local time, `ending` and a number, because another window may have chosen a name in the same second, or the clock was set back.
+  /// The local time, `ending` and, always, a number: the first from 1 that gives a free name. Another window may have chosen a name in the
+  /// same second, or the clock may have been set back.
   private func newName(_ ending: String) -> String {
     let start = services.timeStamp() + ending
     let names = (1...99).lazy.map { "\(start)\($0)" }

@@ -117,7 +117,7 @@ package final class RootScreen {
     context.staticIsStale = true
   }
 
-  /// Not while a slider is dragged: a write takes 2–50 ms and would delay frames.
+  /// Not while a view is held down: a write takes 2–50 ms and would delay the frames of a slider that is dragged.
   private var maySave: Bool { context.settings.store.needsSaving && captured == nil }
 
   /// At most once in 0.3 s, and after a failure at most once in 10 s.

@@ -68,8 +68,8 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // Half of the pairs of `skewed` score ½, half 1: the mean is ½ + 0.25, a pair's variance 0.0625 and a game's twice that. One standard
-    // deviation of a game above ½ is the normalised Elo 800/ln 10.
+    // Normalised Elo is how many standard deviations of a game the mean lies above ½, times 800/ln 10. Half of the pairs of `skewed` score
+    // ½, half 1: the mean is ½ + 0.25, a pair's variance 0.0625 and a game's twice that.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)

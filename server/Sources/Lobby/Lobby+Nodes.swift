@@ -175,7 +175,8 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
-    // Accept lower versions of accounts, too: the database may have lost changes. Skip accounts that changed in memory since the request.
+    // The database may have lost changes, so a lower version replaces an account in memory, unless memory has changed the account since the
+    // request.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     cacheAndEnforce(differences.accounts)
     for id in differences.gone {

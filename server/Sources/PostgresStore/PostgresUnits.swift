@@ -2,8 +2,9 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A batch of units with a single event each is one statement. Any other batch is one transaction of two round trips: lock and read, then
-/// write. Locks are taken on accounts, then matches, tickets, keys, tournaments and entrants, each by id, so that no deadlock is possible.
+/// A batch whose units only append one event each, no two of them to the same match, is one statement. Any other batch is one transaction
+/// of two round trips: lock and read, then write. Locks are taken on accounts, then matches, tickets, keys, tournaments and entrants, each
+/// by id, so that no deadlock is possible.
 extension PostgresStore {
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     let mistakes = units.map(\.mistake)

@@ -95,7 +95,7 @@ package final class GameListener: Sendable {
   var mostPerAddress: Int { configuration.maxPerAddress }
   var isListening: Bool { open.withLock { $0.isListening } }
 
-  /// Returns `HOST:PORT` once players can log in.
+  /// Returns `HOST:PORT` once players can log in, or after five seconds if a slow store delays their logins.
   package func start() async throws -> String {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)

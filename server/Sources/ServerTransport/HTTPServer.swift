@@ -39,7 +39,7 @@ struct HTTPLimits: Sendable {
   var mostPerAddress = Int.max
   /// The key under which an address is counted. Connections without a key (of this machine and of proxies) count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
-  /// How long a request may take to arrive, after connecting and after each reply.
+  /// How long a request may take to arrive, after connecting and after each reply; and how long its answer may take.
   var requestTimeout = TimeAmount.seconds(20)
 }
 

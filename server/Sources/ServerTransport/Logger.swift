@@ -77,7 +77,7 @@ package struct Logger: Sendable {
           line += Array(value.utf8)
         }
       }
-      // Fields may contain players' text: remove control characters, which a terminal would execute.
+      // Fields may contain players' text: replace control characters, which a terminal would execute.
       for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
     }
     let mark = Logger.isJournal ? "<\(level.priority)>" : ""

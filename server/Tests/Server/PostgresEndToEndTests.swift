@@ -14,7 +14,7 @@ import TicTacToe
 @Suite(.serialized) struct PostgresEndToEndTests {
   private func faults(_ crowd: Crowd, _ url: String) throws -> [String] {
     var address = try PGAddress(url)
-    // A promoted standby has no standby of its own, so a failover could lose changes.
+    // A promoted standby has no standby of its own, so a failover could lose changes. By default a store with several hosts refuses that.
     address.allowsLossyFailover = true
     let store = try PostgresStore(address)
     defer { store.close() }

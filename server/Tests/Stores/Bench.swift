@@ -24,7 +24,7 @@ final class Bench {
   let clock: TestClock
   let folder = TemporaryFolder()
   let store: any MatchStore
-  /// `nil` for stores without a database.
+  /// The database's URL; `nil` unless the store is in PostgreSQL.
   private let url: String?
   private var others: [any MatchStore] = []
 

@@ -175,8 +175,8 @@ extension MatchEvent {
 }
 
 extension MatchEvent.Kind {
-  /// The version of the log's language that introduced this kind. To a client with an older version, the server sends the match's state
-  /// instead.
+  /// The version of the log's language that introduced this kind; of `open` and `start`, the version that introduced the game. A client
+  /// with an older version gets the match's state instead of the event, but `open` and `start` go to every client that knows the game.
   package var since: Int {
     switch self {
     case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules.since

@@ -134,7 +134,7 @@ extension Sides: Hashable where Value: Hashable {}
 package struct PlayerInfo: Sendable, Hashable {
   /// Unique on a server without regard to case.
   package var name: String
-  /// The rating at the beginning of the match, rounded.
+  /// The rating in the match's game at the beginning of the match, rounded. In `welcome`, the present rating in the classic game.
   package var rating: Int
   /// Whether the player is a guest or a bot, whose ratings do not change.
   package var guest: Bool

@@ -41,7 +41,8 @@ package struct ServerSession: Sendable {
   private let configuration: Configuration
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
-  /// Bytes since the last complete line, not yet charged against the rate limit.
+  /// Bytes received since the last complete line, without those already charged against the rate limit. Only bytes that `framer` has
+  /// dropped are charged from here: empty lines, and the rest of a line that is too long.
   private var unpaid = 0
   private var malformedLines = 0
   private var refused = 0.0

@@ -1,6 +1,6 @@
 import Interface
 
-/// Underlined under the pointer and, in the accent colour, with the focus.
+/// A row that can be pressed. Its title is underlined under the pointer, and in the accent colour while the row shows the focus.
 class PressableRow: PageRow {
   private(set) lazy var ink = motion(0)
 
