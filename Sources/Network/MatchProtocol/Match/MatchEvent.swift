@@ -39,7 +39,7 @@ package struct MatchEvent: Sendable, Hashable {
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
-    /// `ply` is the number of marks before the move, `spent` the time in ms.
+    /// `ply` is the number of moves before this one, `spent` the time in ms.
     case move(ply: Int, cell: CellName, spent: Int)
     /// A side's time ran out.
     case flag

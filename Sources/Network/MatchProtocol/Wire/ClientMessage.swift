@@ -3,7 +3,7 @@ import TicTacToe
 
 /// A command to a match in which the client plays.
 package enum MatchAction: Sendable, Hashable {
-  /// `ply` is the number of marks before the move; without it the cell is marked at the current ply.
+  /// `ply` is the number of moves before this one; without it the cell is marked at the current ply.
   case move(ply: Int?, cell: CellName)
   case resign
   /// An answer names the `seq` of the offer; without this number it answers the open offer.
