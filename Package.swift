@@ -398,7 +398,8 @@ for target in targets where computing.contains(target.name) {
 /// The targets that wait for a player, a file or a server. Release builds leave the optimiser out for them, too: it takes a third of
 /// the processor time of `./play`, and what they compute takes too short a time for a player to notice.
 let waiting = [
-  "ArenaTexts", "ClientModel", "Interface", "MatchClient", "Play", "Processes", "ScoreFormats", "Session", "WindowLogic",
+  "ArenaTexts", "ClientModel", "Interface", "MatchClient", "Play", "Processes", "ScoreFormats", "Session",
+  "WindowLogic",
 ]
 for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
 for target in targets where [.regular, .executable].contains(target.type) && target.name != "CMallocProbe" {
