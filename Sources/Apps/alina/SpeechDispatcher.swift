@@ -33,13 +33,16 @@ final class SpeechDispatcher: Sendable {
   /// `SPD_TEXT` of libspeechd.h: a new text interrupts the text that is being spoken.
   private static let text: CInt = 3
 
+  /// The most lines that wait for speech-dispatcher, so that it does not speak of moves long past.
+  private static let most = 6
+
   /// `SPD_MODE_SINGLE`: a connection without a second thread for the library's events.
   private static let single: CInt = 0
 
   private struct Queue {
     var lines: [String] = []
-    /// The text to speak next; a newer text replaces it.
-    var next: (text: String, language: String)?
+    /// The lines to speak next. While speech-dispatcher starts, later lines join them: an explanation must not replace a move.
+    var next: (lines: [String], language: String)?
     var isSpeaking = false
   }
 
@@ -62,7 +65,8 @@ final class SpeechDispatcher: Sendable {
   func speak(in language: String) {
     let isIdle = queue.withLock { queue in
       guard !queue.lines.isEmpty else { return false }
-      queue.next = (queue.lines.joined(separator: ". "), language)
+      let waiting = (queue.next?.lines ?? []) + queue.lines
+      queue.next = (waiting.suffix(SpeechDispatcher.most), language)
       queue.lines = []
       defer { queue.isSpeaking = true }
       return !queue.isSpeaking
@@ -71,16 +75,16 @@ final class SpeechDispatcher: Sendable {
   }
 
   private func speakAll() {
-    while let (text, language) = takeNext() {
+    while let (lines, language) = takeNext() {
       if connection == nil { connection = library.open("alina", "board", nil, SpeechDispatcher.single) }
       guard let connection else { continue }
       _ = library.setLanguage(connection, language)
       // speech-dispatcher may have been restarted: the next text opens a new connection.
-      if library.say(connection, SpeechDispatcher.text, text) < 0 { self.connection = nil }
+      if library.say(connection, SpeechDispatcher.text, lines.joined(separator: ". ")) < 0 { self.connection = nil }
     }
   }
 
-  private func takeNext() -> (text: String, language: String)? {
+  private func takeNext() -> (lines: [String], language: String)? {
     queue.withLock { queue in
       defer { queue.next = nil }
       queue.isSpeaking = queue.next != nil

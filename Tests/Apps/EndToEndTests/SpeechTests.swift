@@ -11,7 +11,10 @@ struct SpeechTests {
     #include <stdlib.h>
     #include <unistd.h>
     static char language[16];
-    void *spd_open(const char *client, const char *connection, const char *user, int mode) { return language; }
+    void *spd_open(const char *client, const char *connection, const char *user, int mode) {
+      if (getenv("STARTS")) sleep(3);
+      return language;
+    }
     int spd_set_language(void *c, const char *name) { return snprintf(language, sizeof language, "%s", name) < 0; }
     int spd_say(void *c, int priority, const char *text) {
       FILE *file = fopen(getenv("SAID"), "a");
@@ -43,12 +46,24 @@ struct SpeechTests {
   @Test func `With --speak moves are spoken in the player's language`() throws {
     let (desk, said) = try window(["--speak"])
     try desk.click("b2")
-    // If the opponent moves before the player's move is spoken, only the opponent's move is spoken.
     try waitFor(seconds: 20, "a spoken move, not \(said())") {
       said().contains { $0.hasPrefix("en 3 ") && $0.contains(" plays ") } ? () : nil
     }
     #expect(try desk.quit() == 0)
     #expect(desk.complaints == "")
+  }
+
+  @Test func `All that is said while speech-dispatcher starts is spoken afterwards, not only the last text`() throws {
+    let (desk, said) = try window(["--speak"], environment: ["STARTS": "1"])
+    try desk.click("b2")
+    try waitFor(seconds: 20, "two moves") { desk.spoken.count { $0.contains(" plays ") } >= 2 ? () : nil }
+    // The answer to this key comes while the explanation of a sign still waits.
+    try desk.press("t")
+    try waitFor(seconds: 20, "all texts, not \(said())") {
+      let texts = desk.spoken
+      return texts.count > 4 && texts.allSatisfy { text in said().contains { $0.contains(text) } } ? () : nil
+    }
+    #expect(try desk.quit() == 0)
   }
 
   @Test func `If speech-dispatcher hangs, the window goes on without speech`() throws {
