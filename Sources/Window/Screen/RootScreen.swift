@@ -88,7 +88,7 @@ package final class RootScreen {
     pageStack.willOpen = { [unowned(unsafe) self] in ask(for: $0) }
     pageStack.willTurn = { [unowned(unsafe) self] in
       setHovered(nil)
-      captured = nil
+      releaseCaptured()
       picture.turn(context.animator)
     }
     let settings = context.settings
@@ -248,8 +248,8 @@ package final class RootScreen {
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .pointerCancelled:
-      captured?.hover(false)
-      (captured, finger) = (nil, nil)
+      releaseCaptured()
+      finger = nil
       setHovered(nil)
     case .scrolled(let lines):
       let view = context.hovered ?? scrollView ?? topScene
@@ -289,12 +289,17 @@ package final class RootScreen {
         finger?.list = nil
         return false
       }
-      captured?.hover(false)
-      captured = nil
+      releaseCaptured()
     }
     list.drag(by: held.last.y - point.y)
     finger = (held.start, point, list, true)
     return true
+  }
+
+  /// Ends the press of the captured view without an effect: the view no longer shows a finger on it.
+  private func releaseCaptured() {
+    captured?.hover(false)
+    captured = nil
   }
 
   private func hideFocus() {

@@ -347,6 +347,11 @@ struct FieldTests {
     #expect(cell.showsGhost)
     screen.handle([.pointerCancelled], at: 2)
     #expect(!cell.showsGhost && log.intents.last == .preview(nil))
+    // Another page opens while the finger is on the cell.
+    screen.handle([.pointerDown(x: cell.frame.midX, y: cell.frame.midY, isTouch: true)], at: 3)
+    #expect(cell.showsGhost)
+    screen.show(.help)
+    #expect(!cell.showsGhost)
   }
 
   @Test("letters missing in the typeface come from the system's fonts")
