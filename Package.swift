@@ -395,8 +395,8 @@ for target in targets where computing.contains(target.name) {
   target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 }
 
-/// The targets that wait for a player, a file or a server. Release builds leave the optimiser out for them, too: it takes a third of
-/// the processor time of `./play`, and what they compute takes too short a time for a player to notice.
+/// The targets that wait for a player, a file or a server. Release builds leave the optimiser out for them, too: it takes a ninth of
+/// the processor time of `./play`, and a player does not notice it.
 let waiting = [
   "ArenaTexts", "ClientModel", "Interface", "MatchClient", "Play", "Processes", "ScoreFormats", "Session",
   "WindowLogic",

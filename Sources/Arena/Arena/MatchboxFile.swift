@@ -8,7 +8,7 @@ import TicTacToe
 package enum MatchboxFile {
   /// In bytes: ten times the size of a full set of matchboxes.
   package static let limit = 1 << 20
-  /// The most games from which saved matchboxes may have learnt; no run adds so many.
+  /// The largest number of learnt games that a file may state. It is far above what a run can play, so it only refuses damaged files.
   private static let gameLimit = 1_000_000_000_000
 
   package static func text(of menace: Menace) -> String {

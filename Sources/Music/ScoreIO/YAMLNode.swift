@@ -23,18 +23,15 @@ struct YAMLNode {
     defer { yaml_parser_delete(&parser) }
     let bytes = Array(text.utf8)
     // The parser keeps the address of the bytes while documents are loaded.
-    let result = bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode, RuleErrors> in
+    return try bytes.withUnsafeBufferPointer { bytes throws(RuleErrors) -> YAMLNode in
       yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING)
       yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
-      do throws(RuleErrors) {
-        guard let node = try load(&parser, root) else { throw RuleErrors("is empty") }
-        if let line = try load(&parser, { document in yaml_document_get_root_node(&document)?.pointee.line }) {
-          throw RuleErrors("is not valid YAML here: it is a second document", line: line)
-        }
-        return .success(node)
-      } catch { return .failure(error) }
+      guard let node = try load(&parser, root) else { throw RuleErrors("is empty") }
+      if let line = try load(&parser, { document in yaml_document_get_root_node(&document)?.pointee.line }) {
+        throw RuleErrors("is not valid YAML here: it is a second document", line: line)
+      }
+      return node
     }
-    return try result.get()
   }
 
   /// Loads the next document, and returns what `use` makes of it.

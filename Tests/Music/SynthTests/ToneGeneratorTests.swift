@@ -15,6 +15,7 @@ struct ToneGeneratorTests {
   @Test("the tone generator sounds every MIDI pitch within 0.1 cent, at every tuning of A4")
   func pitch() {
     for a4 in [415.0, 440, 466] {
+      // The other tunings only multiply the frequency, so the quick test takes every seventh note of them.
       for midi in stride(from: 0, through: 127, by: runsAll || a4 == 440 ? 1 : 7) {
         let bench = tone(.init(level: 0, fadeIn: 1, fadeOut: 1, a4: Float(a4)))
         bench.node.pointee.start(midi: Double(midi))

@@ -33,6 +33,7 @@ struct LayoutTests {
     screen.say("A notice of several words, as long as they come: it was saved where it can be found again.")
     for (width, height) in LayoutTests.sizes {
       for textScale in [0.75, 1, 1.5, 2] {
+        // German has the longest words, so it stands for all languages at two of the sizes.
         for language in runsAll || [1, 2].contains(textScale) ? Language.allCases : [.german] {
           screen.settings.textScale = textScale
           screen.settings.language = language

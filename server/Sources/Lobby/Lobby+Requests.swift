@@ -57,7 +57,7 @@ extension Lobby {
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
     case .host: host(line, session, id)
-    case .tournament(let order): perform(order, session, id, line.id)
+    case .tournament(let order): performTournamentOrder(order, session, id, line.id)
     // The connection may stay open for a moment after `bye`, and must not be paired then.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these

@@ -41,7 +41,8 @@ extension Lobby {
     }
   }
 
-  mutating func perform(_ order: TournamentOrder, _ session: Session, _ id: ConnectionID, _ re: String?) {
+  mutating func performTournamentOrder(_ order: TournamentOrder, _ session: Session, _ id: ConnectionID, _ re: String?)
+  {
     guard knowsTournaments(session, id, re) else { return }
     guard let code = canonicalCode(order.code) else { return refuseTournamentCode(id, re) }
     if order.operation == .unfollow {
