@@ -12,7 +12,6 @@ extension LiveMatch {
     case rematch
     /// The side to move lost on time before this command.
     case isTooLate
-    case refuse(ErrorCode, String)
   }
 
   /// A player's command, decoded at the monotonic time `at`, in ms.
@@ -26,60 +25,74 @@ extension LiveMatch {
     let mayLoseOnTime: Bool
   }
 
-  func decide(_ command: Command, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision {
+  /// Throws if the match does not allow the command.
+  func decide(
+    _ command: Command, _ now: Moment, _ configuration: LobbyConfiguration
+  ) throws(Refusal) -> Decision {
     func event(_ kind: MatchEvent.Kind) -> MatchEvent {
       MatchEvent(at: now.wall, side: command.side, mid: command.mid, kind)
     }
     switch command.action {
-    case .move(let ply, let cell): return move(ply, cell, command, now)
+    case .move(let ply, let cell): return try move(ply, cell, command, now)
     case .abort:
-      if isOver { return .refuse(.over, "the match is over") }
+      if isOver { throw refusal(.over, "the match is over") }
       if state.bothMoved {
-        return .refuse(.rules, "a match cannot be aborted once both have moved; resign or offer a draw")
+        throw refusal(.rules, "a match cannot be aborted once both have moved; resign or offer a draw")
       }
       guard state.terms.tournament == nil else {
-        return .refuse(.rules, "a tournament's match cannot be aborted; resign")
+        throw refusal(.rules, "a tournament's match cannot be aborted; resign")
       }
       return .end(nil, .aborted, first: [event(.abort)])
     case .rematch:
-      guard isOver else { return .refuse(.rules, "a rematch can be asked for after the end") }
+      guard isOver else { throw refusal(.rules, "a rematch can be asked for after the end") }
       guard state.terms.tournament == nil else {
-        return .refuse(.rules, "a tournament has no rematch; seek the next game")
+        throw refusal(.rules, "a tournament has no rematch; seek the next game")
       }
-      let isAsked = state.next != nil || state.wantsRematch[command.side]
-      return isAsked ? .refuse(.rules, "you have asked for a rematch already") : .rematch
-    case .resign: return refusalUnlessLive ?? .end(.win(command.side.opponent), .resign, first: [event(.resign)])
-    case .draw(let action, let offer): return refusalUnlessLive ?? draw(action, offer, command.side, event)
+      guard state.next == nil, !state.wantsRematch[command.side] else {
+        throw refusal(.rules, "you have asked for a rematch already")
+      }
+      return .rematch
+    case .resign:
+      try requireLive()
+      return .end(.win(command.side.opponent), .resign, first: [event(.resign)])
+    case .draw(let action, let offer):
+      try requireLive()
+      return try draw(action, offer, command.side, event)
     case .claim:
-      if let refusal = refusalUnlessLive { return refusal }
+      try requireLive()
       let absent = presence[command.side.opponent]
       guard state.bothMoved, let at = absent.claimableAt(configuration), at <= now.monotonic else {
-        return .refuse(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is connected")
+        throw refusal(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is connected")
       }
       return .end(.win(command.side), .gone, first: [event(.claim)])
     }
   }
 
-  private var refusalUnlessLive: Decision? {
+  /// A refusal that shows the match's present state.
+  private func refusal(_ code: ErrorCode, _ text: String) -> Refusal { Refusal(code, text, showing: id) }
+
+  private func requireLive() throws(Refusal) {
     switch state.phase {
-    case .live: nil
-    case .over: .refuse(.over, "the match is over")
-    case .open, .confirming: .refuse(.rules, "the match has not begun")
+    case .live: break
+    case .over: throw refusal(.over, "the match is over")
+    case .open, .confirming: throw refusal(.rules, "the match has not begun")
     }
   }
 
-  private func move(_ ply: Int?, _ name: CellName, _ command: Command, _ now: Moment) -> Decision {
+  private func move(
+    _ ply: Int?, _ name: CellName, _ command: Command, _ now: Moment
+  ) throws(Refusal) -> Decision {
     let (rules, position, side) = (state.terms.rules, state.position, command.side)
     if let ply, ply != position.plies, state.phase != .open {
-      return .refuse(.stalePly, "ply \(ply) is not the current ply \(position.plies)")
+      throw refusal(.stalePly, "ply \(ply) is not the current ply \(position.plies)")
     }
-    if let refusal = refusalUnlessLive { return refusal }
-    guard state.turn == side else { return .refuse(.rules, "it is not your turn") }
+    try requireLive()
+    guard state.turn == side else { throw refusal(.rules, "it is not your turn") }
     guard let cell = rules.cell(named: name.text) else {
-      return .refuse(.rules, "\(name.text) is not a cell of \(rules.rawValue), which has \(rules.cellRange)")
+      throw refusal(.rules, "\(name.text) is not a cell of \(rules.rawValue), which has \(rules.cellRange)")
     }
     guard position.moves.contains(cell) else {
-      return .refuse(.rules, "\(name.text) \(position.refusal(of: cell))")
+      throw refusal(.rules, "\(name.text) \(position.refusal(of: cell))")
     }
     if let deadline, command.at > deadline + command.lag, command.mayLoseOnTime { return .isTooLate }
     let spent = turnStarted.map { max(0, Int(command.at - $0 - command.lag)) } ?? 0
@@ -97,17 +110,17 @@ extension LiveMatch {
 
   private func draw(
     _ action: MatchEvent.DrawAction, _ named: Int?, _ side: Player, _ event: (MatchEvent.Kind) -> MatchEvent
-  ) -> Decision {
+  ) throws(Refusal) -> Decision {
     let offer = state.offer
     switch action {
     case .offer:
       guard offer == nil, state.offersMade[side] < 2 else {
-        return .refuse(.rules, offer == nil ? "you have made your two draw offers" : "there is an open draw offer")
+        throw refusal(.rules, offer == nil ? "you have made your two draw offers" : "there is an open draw offer")
       }
       return .append([event(.draw(action, offer: nil))])
     case .accept, .decline:
       guard let offer, offer.side == side.opponent, named == nil || named == offer.seq else {
-        return .refuse(.rules, "there is no open draw offer with this number")
+        throw refusal(.rules, "there is no open draw offer with this number")
       }
       let answer = event(.draw(action, offer: offer.seq))
       return action == .accept ? .end(.draw, .agreement, first: [answer]) : .append([answer])

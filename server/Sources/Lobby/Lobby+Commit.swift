@@ -4,33 +4,6 @@ import TicTacToe
 
 /// Submits units to the store, handles the store's verdicts, folds stored events and sends them to clients.
 extension Lobby {
-  // MARK: drafts
-
-  func draft(_ match: LiveMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
-    Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
-  }
-
-  mutating func draftEnd(
-    _ match: LiveMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
-    aside: String? = nil
-  ) -> Draft {
-    let result = MatchResult(of: match, outcome, accounts, at: now.wall)
-    let last = aside.map { MatchEvent.Kind.aside(why: $0) } ?? .end(outcome, reason, ratings: result.changes)
-    var record = match.record
-    record.ended = matches.endMoment(now.wall)
-    var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
-    draft.unit.scores = result.scores
-    if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // `pauses`: the side that missed the time limit of its first move, since neither a player nor an administrator ended the game. The
-      // tournament pairs the side's player again only on request.
-      let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
-      draft.unit.games = [
-        TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
-      ]
-    }
-    return draft
-  }
-
   // MARK: submitting units and handling verdicts
 
   /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
@@ -75,8 +48,7 @@ extension Lobby {
   }
 
   mutating func readOutcome(of number: UInt64) {
-    guard let logs = store[unit: number]?.draft.unit.logs else { return }
-    let m = (logs.first { $0.after > 0 } ?? logs[0]).m
+    guard let m = store[unit: number]?.draft.decisiveLog.m else { return }
     matches[m]?.noteRequest()
     ask(.match(m)) { lobby, answer in
       if case .match(let found) = answer {
@@ -89,13 +61,8 @@ extension Lobby {
 
   private mutating func decideOutcome(of number: UInt64, _ followed: FollowedMatch?) {
     guard let out = store[unit: number] else { return }
-    let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
-    let bodies = followed?.match.bodies ?? []
-    let isThere =
-      log.bodies.isEmpty
-      ? followed?.match.record == log.record
-      : bodies.dropFirst(log.after).starts(with: log.bodies)
-    if isThere, let followed {
+    let log = out.draft.decisiveLog
+    if let followed, out.draft.isStored(in: followed) {
       cacheAndEnforce(followed.accounts)
       // Only this log's followers are known. Nodes that follow another log of the unit find the change by comparing memory with the store.
       return applied(number, out, [log.m: followed.nodes])
@@ -111,7 +78,7 @@ extension Lobby {
     switch out.origin {
     case .command(let id, let line, _, _), .opened(let id, let line, _):
       store.forgetOrigin(number)
-      refuseBusy(id, line.id)
+      refuse(id, line.id, .busy)
       finishWait(id)
     case .ordered(let order):
       store.forgetOrigin(number)
@@ -221,14 +188,14 @@ extension Lobby {
     case (.opened(let id, let line, _), .key(_, _, let m)):
       resumeConnection(id) { $0.route(.room(m, re: line.id), m, for: id) }
     case (.opened(let id, let line, _), _):
-      refuse(id, line.id, .midReused, "this key was used for something else")
+      refuse(id, line.id, Refusal(.midReused, "this key was used for something else"))
       finishWait(id)
     case (.command(let id, let line, _, _), .playing(let account)):
       let who = accounts[account]?.name ?? "one of you"
-      refuse(id, line.id, .occupied, "\(who) is in another rated match")
+      refuse(id, line.id, Refusal(.occupied, "\(who) is in another rated match"))
       unlockMatches(of: out)
     case (.command(let id, let line, _, _), _):
-      refuseBusy(id, line.id)
+      refuse(id, line.id, .busy)
       unlockMatches(of: out)
     case (.ordered(let number), _):
       replies.add(.orderCompleted(number, nil))
@@ -256,7 +223,7 @@ extension Lobby {
   private mutating func failUnit(_ out: StoreWork.Unit) {
     switch out.origin {
     case .itself: break
-    case .command(let id, let line, _, _), .opened(let id, let line, _): refuseBusy(id, line.id)
+    case .command(let id, let line, _, _), .opened(let id, let line, _): refuse(id, line.id, .busy)
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): replies.add(.orderCompleted(number, nil))
     }
@@ -397,15 +364,6 @@ extension Lobby {
 
   mutating func sendState(of match: LiveMatch, to id: ConnectionID, re: String?, kind: LineKind) {
     replies.add(.send(id, stateLine(of: match, to: id, re: re), kind))
-  }
-
-  /// The refusal contains the current state of the match.
-  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: LiveMatch) {
-    replies.counts.refused[code, default: 0] += 1
-    let you = account(of: id).flatMap { match.side(of: $0.id) }
-    let left = match.left(at: now.monotonic)
-    let line = ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re)
-    replies.add(.send(id, line, .essential))
   }
 
   // MARK: matches that are broken

@@ -13,96 +13,48 @@ extension Lobby {
 
   // MARK: hello
 
-  /// Whether a client may log in now; if not, refuses the login.
-  private mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
+  mutating func logIn(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
     guard !isDraining else {
-      refuse(id, re, .draining, "the server is stopping; connect again in a moment")
-      return false
+      return refuse(id, re, Refusal(.draining, "the server is stopping; connect again in a moment"))
     }
     let most = configuration.loginsPerMinute
     if let address = connections[id]?.address, !tries.allow("login \(address)", atMost: most, now.monotonic) {
-      refuse(id, re, .rate, "too many logins from your address; wait a minute")
-      close(id, .full, "too many logins from your address", retry: 60_000)
-      return false
+      refuse(id, re, Refusal(.rate, "too many logins from your address; wait a minute"))
+      return close(id, .full, "too many logins from your address", retry: 60_000)
     }
-    return true
-  }
-
-  mutating func logIn(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
-    guard mayLogIn(id, re) else { return }
     guard !isBusy else {
-      refuseBusy(id, re)
+      refuse(id, re, .busy)
       return close(id, .restart, "the server cannot store this now; come back", retry: 1000)
     }
     guard hello.resume != nil || hello.token != nil || sessions.count < configuration.maxGuests else {
-      refuse(id, re, .busy, "the server accepts no more guests now; come back later, or with a registered name")
+      let text = "the server accepts no more guests now; come back later, or with a registered name"
+      refuse(id, re, Refusal(.busy, text))
       return close(id, .full, "too many guests", retry: 60_000)
     }
-    let token = hello.resume ?? hello.token == nil ? makeToken() : nil
-    let resume = makeToken()
-    let session = hello.resume == nil ? crockford(bits: random.next(), count: 10, lowercase: true) : ""
-    let entry: Login
-    if let presented = hello.resume {
-      entry = .resume(presented: Lobby.digest(presented), fresh: Lobby.digest(resume), lives: configuration.lives)
-    } else if let known = hello.token {
-      entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
-    } else {
-      // The store takes the first free name of these: the client's wish, the wish with a number from 2 to 5, five random names.
-      let liked = hello.guest.map(Lobby.guestName) ?? ""
-      let numbered = liked.isEmpty ? [] : [liked] + (2...5).map { "\(liked.prefix(11))-\($0)" }
-      let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
-      entry = .guest(
-        names: (numbered + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
-        session: session, resume: Lobby.digest(resume), lives: configuration.lives)
-    }
-    ask(.login(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
+    let attempt = LoginAttempt(hello, configuration.lives, &random)
+    ask(.login(attempt.entry, node), for: id) { $0.loggedIn(id, re, attempt, $1) }
   }
 
-  /// A guest's name made from a wish, at most 13 characters: spaces become hyphens, letters lose accents, other characters are dropped.
-  private static func guestName(_ wish: String) -> String {
-    let words = wish.split(separator: " ").map { word in
-      word.unicodeScalars.map { scalar in
-        if isToken(String(scalar), 1...1) { return String(scalar) }
-        // An accented letter has a name such as LATIN SMALL LETTER E WITH ACUTE.
-        let parts = scalar.properties.name?.split(separator: " ") ?? []
-        guard parts.count > 4, parts[0] == "LATIN", parts[2] == "LETTER", parts[3].utf8.count == 1 else { return "" }
-        return parts[1] == "SMALL" ? parts[3].lowercased() : String(parts[3])
-      }.joined()
-    }
-    return String(words.joined(separator: "-").prefix(13))
-  }
-
-  private mutating func entered(
-    _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, _ token: String?, _ resume: String,
-    _ answer: StoreAnswer?
-  ) {
+  private mutating func loggedIn(_ id: ConnectionID, _ re: String?, _ attempt: LoginAttempt, _ answer: StoreAnswer?) {
     guard case .login(let result) = answer else {
       return close(id, .restart, "the database cannot be reached; come back", retry: 500)
     }
     switch result {
     case .banned: close(id, .banned, "this account is banned", retry: nil)
     case .unknown:
-      let isResumed = hello.resume != nil
-      refuse(
-        id, re, .auth,
-        isResumed
-          ? "this session is not known any more; say hello with your token, or as a guest"
-          : "this token is unknown, expired or revoked")
-      close(id, .revoked, isResumed ? "unknown session" : "unknown token", retry: nil)
+      refuse(id, re, attempt.unknown.refusal)
+      close(id, .revoked, attempt.unknown.closing, retry: nil)
     case .entered(let entered):
       for session in entered.forgotten { revoke(session, .tooMany) }
       guard connections[id] != nil else {
         return retryUntilDone(.detach(session: entered.session.id, generation: entered.generation))
       }
-      openSession(entered, id, re, hello, token: token, resume: resume)
+      openSession(entered, id, re, attempt)
     }
   }
 
-  private mutating func openSession(
-    _ entered: Entered, _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, token: String?, resume: String
-  ) {
-    let record = entered.session
-    let account = entered.profile.account
+  private mutating func openSession(_ entered: Entered, _ id: ConnectionID, _ re: String?, _ attempt: LoginAttempt) {
+    let (record, account, hello) = (entered.session, entered.profile.account, attempt.hello)
     if let known = sessions[record.id] {
       // If a later login has resumed the same session meanwhile, its generation is higher, and its connection stays.
       guard known.generation < entered.generation else {
@@ -126,8 +78,8 @@ extension Lobby {
     connections[id]?.version = version
     let mine = live(entered.profile, in: session.games)
     var welcome = ServerMessage.Welcome(
-      session: record.id, resume: resume, you: info(account, bot: session.isBot),
-      deviation: Int(account.rating.deviation.rounded()), token: token,
+      session: record.id, resume: attempt.resume, you: PlayerInfo(account, isBot: session.isBot, .classic),
+      deviation: Int(account.rating.deviation.rounded()), token: attempt.token,
       rate: session.isBot ? configuration.botRate : configuration.rate, matches: mine, now: now.wall)
     welcome.version = version
     welcome.nodes = membership.otherAddresses
@@ -172,84 +124,17 @@ extension Lobby {
     if !missing.isEmpty { read(accounts: missing) }
   }
 
-  mutating func change(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
-    var token: String?
-    let what: AccountChange
-    guard !isBusy else { return refuseBusy(id, line.id) }
-    switch line.message {
-    case .register(let name):
-      // A player who registers the present name again has missed the answer with the token, and gets a new token.
-      guard account.guest || account.name.lowercased() == name.lowercased() else {
-        return refuse(id, line.id, .forbidden, "you are \(account.name) already")
-      }
-      if let fault = fault(in: name) { return refuse(id, line.id, .name, fault) }
-      let quota = (account.guest ? connections[id]?.address : nil).map {
-        NameQuota(address: Lobby.digest($0), most: configuration.namesPerDay)
-      }
-      let fresh = makeToken()
-      token = fresh
-      what = .register(name: name, token: Lobby.digest(fresh), lives: configuration.lives.account, quota: quota)
-    case .token(.rotate):
-      let fresh = makeToken()
-      token = fresh
-      what = .token(Lobby.digest(fresh), lives: configuration.lives.account)
-    case .token(.revoke): what = .revoke(keep: connections[id]?.session ?? "")
-    case .mute(let on): what = .quiet(on)
-    case .block(let name, let on): what = .block(name: name, on: on)
-    default: return
-    }
-    ask(.change(.id(account.id), what), for: id) { [token] lobby, answer in
-      lobby.changed(id, line.id, token, answer)
+  mutating func change(_ call: Call) throws(Refusal) {
+    guard !isBusy else { throw .busy }
+    let id = call.id
+    let command = try AccountCommand(call, address: connections[id]?.address, configuration, &random)
+    ask(.change(.id(call.account.id), command.change), for: id, call.re) { lobby, answer throws(Refusal) in
+      guard case .change(let result) = answer else { throw .busy }
+      let (account, forgotten) = try result.changed
+      lobby.cacheAndEnforce([account])
+      lobby.publish(lobby.otherNodes.map(\.id), .account(account.id))
+      for session in forgotten { lobby.revoke(session, .tokensRevoked) }
+      lobby.send(command.token.map { .token($0, name: account.name) } ?? .ok(nil, seq: nil), to: id, re: call.re)
     }
   }
-
-  private mutating func changed(_ id: ConnectionID, _ re: String?, _ token: String?, _ answer: StoreAnswer?) {
-    guard case .change(let result) = answer else { return refuseBusy(id, re) }
-    switch result {
-    case .changed(let account, let forgotten):
-      cacheAndEnforce([account])
-      publish(otherNodes.map(\.id), .account(account.id))
-      for session in forgotten { revoke(session, .tokensRevoked) }
-      if let token {
-        send(.token(token, name: account.name), to: id, re: re)
-      } else {
-        send(.ok(nil, seq: nil), to: id, re: re)
-      }
-    case .unknown: refuse(id, re, .auth, "this account no longer exists")
-    case .nameTaken: refuse(id, re, .name, "the name is taken")
-    case .forbidden: refuse(id, re, .forbidden, "a guest has no token to change; register a name")
-    case .notFound: refuse(id, re, .notFound, "there is no other player of this name")
-    case .full: refuse(id, re, .rate, "you can block at most 1,000 players")
-    case .tooMany: refuse(id, re, .rate, "too many names from your address today; try again tomorrow")
-    }
-  }
-
-  // MARK: names and tokens
-
-  private static let reserved: Set<String> = [
-    "admin", "administrator", "alina", "bot", "guest", "me", "moderator", "null", "operator", "root", "server", "staff",
-    "support", "system", "undefined", "you",
-  ]
-
-  /// Returns why a name cannot be registered; `nil` if nothing prevents it.
-  func fault(in name: String) -> String? {
-    guard isToken(name, Limits.name) else {
-      return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
-    }
-    let lower = name.lowercased()
-    // Names of deleted accounts begin with `deleted-`.
-    if Lobby.reserved.contains(lower) || ["guest-", "deleted-"].contains(where: lower.hasPrefix) {
-      return "the name \(name) is reserved"
-    }
-    return nil
-  }
-
-  mutating func makeToken() -> String { Lobby.makeToken(from: &random) }
-
-  /// 300 random bits as 60 base-32 digits.
-  package static func makeToken(from random: inout Entropy) -> String {
-    (0..<5).map { _ in crockford(bits: random.next(), count: 12, lowercase: true) }.joined()
-  }
-
-  package static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 }

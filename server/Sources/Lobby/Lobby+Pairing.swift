@@ -6,50 +6,37 @@ import TicTacToe
 extension Lobby {
   // MARK: seeks, at the nodes of their players
 
-  mutating func takeSeek(
-    _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
-  ) {
-    if seek.terms.tournament != nil { return takeTournamentSeek(seek, session, account, id, re) }
-    queueSeek(seek, session, account, id, re)
+  mutating func takeSeek(_ seek: ClientMessage.Seek, _ call: Call) throws(Refusal) {
+    if seek.terms.tournament != nil { try takeTournamentSeek(seek, call) } else { try queueSeek(seek, call) }
   }
 
-  mutating func queueSeek(
-    _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
-  ) {
-    guard knowsGame(seek.terms.rules, session, id, re) else { return }
-    guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
+  mutating func queueSeek(_ seek: ClientMessage.Seek, _ call: Call) throws(Refusal) {
+    let id = call.id
+    try call.requireGame(seek.terms.rules)
+    try call.requireRating(seek.terms)
     if let open = seeks[id]?.ticket {
       // A client may repeat its seek with the same key: the ticket keeps its place, and only the consent to bots may change.
       guard let key = seek.key, open.seek.key == key else {
-        return refuse(id, re, .occupied, "this session has a seek already; unseek first")
+        throw Refusal(.occupied, "this session has a seek already; unseek first")
       }
-      guard open.seek.isSame(as: seek) else { return refuse(id, re, .midReused, Lobby.keyReused) }
+      guard open.seek.isSame(as: seek) else { throw .seekKey }
       var ticket = open
       ticket.seek = seek
       seeks[id]?.ticket = ticket
-      return queue(ticket, id, re)
+      return queue(ticket, id, call.re)
     }
-    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard !isBusy, seeks.count < TicketQueue.most else { return refuseBusy(id, re) }
-    guard hasRoomForMatch(account, id, re) else { return }
+    guard !isDraining else { throw .draining }
+    guard !isBusy, seeks.count < TicketQueue.most else { throw .busy }
+    try requireRoom(for: call.account.id)
     let ticket = Ticket(
-      id: makeTicketID(), session: session.id, node: node, player: account,
-      seek: seek, isBot: session.isBot, since: now.monotonic)
+      id: makeTicketID(), session: call.session.id, node: node, player: call.account, seek: seek,
+      isBot: call.session.isBot, since: now.monotonic)
     seeks[id] = OpenSeek(ticket: ticket)
     seeks.forgetLast(id)
-    queue(ticket, id, re)
+    queue(ticket, id, call.re)
   }
 
   private mutating func makeTicketID() -> String { crockford(bits: random.next(), count: 8, lowercase: true) }
-
-  static func mayBeRated(_ account: AccountRecord, _ session: Session) -> Bool { !account.guest && !session.isBot }
-
-  mutating func refuseRated(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
-  }
-
-  private static let keyReused = "this key was used for another seek"
-  static let isPlaying = "you are in a match that counts; finish it before the next"
 
   /// The store's clock minus the monotonic clock, in ms.
   private var ahead: Int64 { membership.clockOffset ?? now.wall - now.monotonic }
@@ -72,7 +59,7 @@ extension Lobby {
     }
     guard case .queued(let result) = answer else {
       endSeek(id)
-      return refuseBusy(id, re)
+      return refuse(id, re, .busy)
     }
     switch result {
     case .waits(let since):
@@ -92,13 +79,13 @@ extension Lobby {
       route(.follow(m, re: re, isNew: true), m, for: id)
     case .purpose:
       endSeek(id)
-      refuse(id, re, .midReused, Lobby.keyReused)
+      refuse(id, re, .seekKey)
     case .playing:
       endSeek(id)
-      refuse(id, re, .occupied, Lobby.isPlaying)
+      refuse(id, re, Refusal(.occupied, "you are in a match that counts; finish it before the next"))
     case .unknown:
       endSeek(id)
-      refuse(id, re, .auth, "this account no longer exists")
+      refuse(id, re, .accountGone)
     }
   }
 
@@ -124,7 +111,7 @@ extension Lobby {
       }
       seeks[id] = nil
       matchmaker.remove(open.ticket.id)
-      refuse(id, nil, .midReused, "another session of yours waits with this key")
+      refuse(id, nil, Refusal(.midReused, "another session of yours waits with this key"))
     }
   }
 
@@ -243,27 +230,9 @@ extension Lobby {
   }
 
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
-    let code = a.seek.terms.tournament
-    let table = code.flatMap { tournaments[$0] }
-    func balance(_ ticket: Ticket) -> Int { table?.entrants[ticket.account]?.balance ?? ticket.player.xBalance }
-    let aIsX = balance(a) == balance(b) ? random.next() & 1 == 0 : balance(a) < balance(b)
-    let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
-    let (seats, terms) = (pairing.seats, a.seek.terms)
-    let players = Sides(x: seats.x.player, o: seats.o.player)
-    let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: now.wall)
-    var draft = begin(
-      LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms,
-      station: table?.known?.record.station(now.wall), keys: pairing.keys)
-    if let code {
-      let both = Sides(x: players.x.id, o: players.o.id)
-      draft.unit.games = [TournamentGame(code, pairing.m, both, .begins)]
-    }
-    draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
-    draft.unit.tickets = [a.id, b.id].sorted()
-    draft.unit.keys = pairing.both.compactMap { seat in
-      seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
-    }
-    submit(draft, .paired(pairing))
+    let table = a.seek.terms.tournament.flatMap { tournaments[$0] }
+    let pairing = Pairing(a, b, table, &random)
+    submit(Draft(pairing, table, at: now.wall), .paired(pairing))
   }
 
   mutating func tellOthers(_ pairing: Pairing) {

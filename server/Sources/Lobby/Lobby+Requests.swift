@@ -20,44 +20,44 @@ extension Lobby {
         retryUntilDone(.settle(session: sessionID, generation: session.generation))
         sessions.settle(sessionID)
       }
-      perform(line, at, session, account, id)
+      let call = Call(id: id, line: line, at: at, session: session, account: account)
+      attempt(id, line.id) { lobby throws(Refusal) in try lobby.perform(call) }
     }
   }
 
-  private mutating func perform(
-    _ line: ClientLine, _ at: Int64, _ session: Session, _ account: AccountRecord, _ id: ConnectionID
-  ) {
-    let request = Request.line(line, at: at)
-    switch line.message {
-    case .confirm(let m): send(.ok(m, seq: nil), to: id, re: line.id)
-    case .sync(let m, _), .watch(let m, _), .export(let m, _): route(request, m, for: id)
-    case .unwatch(let m): unwatch(m, id, line.id)
+  private mutating func perform(_ call: Call) throws(Refusal) {
+    let (id, re) = (call.id, call.re)
+    switch call.line.message {
+    case .confirm(let m): send(.ok(m, seq: nil), to: id, re: re)
+    case .sync(let m, _), .watch(let m, _), .export(let m, _): route(call.request, m, for: id)
+    case .unwatch(let m): unwatch(m, id, re)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
-      if let m { route(request, m, for: id) } else { perform(bare: line, at, account, id) }
-    case .seek(let seek): takeSeek(seek, session, account, id, line.id)
+      if let m { route(call.request, m, for: id) } else { performBare(call) }
+    case .seek(let seek): try takeSeek(seek, call)
     case .unseek:
       withdrawSeek(id)
-      send(.ok(nil, seq: nil), to: id, re: line.id)
-    case .create: open(line, session, account, id, at: at)
+      send(.ok(nil, seq: nil), to: id, re: re)
+    case .create(let terms, let key): try open(terms, key, call)
     case .join(let code):
-      guard allowCode(account, id, line.id) else { return }
-      guard let code = canonicalCode(code) else { return refuseCode(id, line.id) }
-      ask(.code(code), for: id) { lobby, answer in
-        guard case .id(let m) = answer else { return lobby.refuseBusy(id, line.id) }
-        if let m { lobby.route(request, m, for: id) } else { lobby.refuseCode(id, line.id) }
+      try countCodeTry(call)
+      guard let code = canonicalCode(code) else { throw .roomCode }
+      ask(.code(code), for: id, re) { lobby, answer throws(Refusal) in
+        guard case .id(let m) = answer else { throw .busy }
+        guard let m else { throw .roomCode }
+        lobby.route(call.request, m, for: id)
       }
-    case .register, .token, .mute, .block: change(line, account, id)
-    case .top(let rules): showPage(.top(rules, limit: Limits.page), to: id, line.id)
-    case .list: showPage(.live(limit: Limits.page), to: id, line.id)
+    case .register, .token, .mute, .block: try change(call)
+    case .top(let rules): showPage(.top(rules, limit: Limits.page), to: id, re)
+    case .list: showPage(.live(limit: Limits.page), to: id, re)
     case .me:
-      ask(.profile(account.id), for: id) { lobby, answer in
-        guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
+      ask(.profile(call.account.id), for: id, re) { lobby, answer throws(Refusal) in
+        guard case .profile(let profile?) = answer else { throw .busy }
         lobby.cacheAndEnforce([profile.account])
-        lobby.sendMe(profile, to: id, line.id)
+        lobby.sendMe(profile, to: id, re)
       }
-    case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
-    case .host: host(line, session, id)
-    case .tournament(let order): performTournamentOrder(order, session, id, line.id)
+    case .history(let rules, let before): try askHistory(of: rules, before: before, call)
+    case .host(let terms, let secret): try host(terms, secret, call)
+    case .tournament(let order): try performTournamentOrder(order, call)
     // The connection may stay open for a moment after `bye`, and must not be paired then.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
@@ -65,19 +65,17 @@ extension Lobby {
   }
 
   /// Handles a command that names no match, by choosing one of the player's matches.
-  private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
-    ask(.profile(account.id), for: id) { lobby, answer in
-      guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
+  private mutating func performBare(_ call: Call) {
+    ask(.profile(call.account.id), for: call.id, call.re) { lobby, answer throws(Refusal) in
+      guard case .profile(let profile?) = answer else { throw .busy }
       let meant: MatchID? =
-        switch line.message {
+        switch call.line.message {
         case .act(_, .rematch, _): profile.last
         case .act: profile.live.count == 1 ? profile.live[0] : nil
         default: profile.live.last ?? profile.last
         }
-      guard let m = meant else {
-        return lobby.refuse(id, line.id, .noMatch, "a bare command needs exactly one match; name it with m")
-      }
-      lobby.route(.line(line.naming(m), at: at), m, for: id)
+      guard let m = meant else { throw Refusal(.noMatch, "a bare command needs exactly one match; name it with m") }
+      lobby.route(.line(call.line.naming(m), at: call.at), m, for: call.id)
     }
   }
 
@@ -97,13 +95,16 @@ extension Lobby {
     switch request {
     case .afterReading: break
     case .line(let line, let at):
-      guard knowsGame(match.state.terms.rules, session, id, line.id) else { return }
-      switch line.message {
-      case .sync, .watch, .export: look(line, m, account, id)
-      case .act: act(line, m, account, id, at)
-      case .say, .emote, .report: talk(line, m, account, id)
-      case .join: join(line, m, session, account, id, at)
-      default: break
+      let call = Call(id: id, line: line, at: at, session: session, account: account)
+      attempt(id, line.id) { lobby throws(Refusal) in
+        try call.requireGame(match.state.terms.rules)
+        switch line.message {
+        case .sync, .watch, .export: try lobby.look(match, call)
+        case .act(_, let action, let mid): try lobby.act(action, mid, match, call)
+        case .say, .emote, .report: try lobby.talk(match, call)
+        case .join(let code): try lobby.join(match, code, call)
+        default: break
+        }
       }
     case .follow(_, let re, let isNew):
       // The match was over before the player was subscribed: queue the player's ticket again.
@@ -112,7 +113,7 @@ extension Lobby {
       if isNew, let side = match.side(of: account.id) { send(.paired(m, side), to: id, re: re) }
       sendState(of: match, to: id, re: nil, kind: .essential)
       subscribe(m, account.id, session.id)
-    case .room(_, let re): tellRoom(m, id, re)
+    case .room(_, let re): attempt(id, re) { lobby throws(Refusal) in try lobby.tellRoom(match, id, re) }
     case .caughtUp:
       if connections[id]?.watching.contains(m) == true { sendState(of: match, to: id, re: nil, kind: .spectator(m)) }
     }
@@ -148,7 +149,9 @@ extension Lobby {
     guard match.isSettled else { return replies.add(.orderCompleted(number, nil)) }
     let why = "by an administrator"
     note("annulled a match", ["m": m.rawValue, "why": why])
-    submit(draftEnd(match, nil, .aborted, aside: why), .ordered(number))
+    let draft = Draft(
+      ending: match, nil, .aborted, aside: why, accounts, at: now.wall, ended: matches.endMoment(now.wall))
+    submit(draft, .ordered(number))
   }
 }
 

@@ -15,6 +15,16 @@ extension Lobby {
     replies.add(.ask(number, question))
   }
 
+  /// Asks the store for a connection's request, which `then` carries out or refuses.
+  mutating func ask(
+    _ question: StoreQuestion, for id: ConnectionID, _ re: String?,
+    _ then: @escaping @Sendable (inout Lobby, StoreAnswer?) throws(Refusal) -> Void
+  ) {
+    ask(question, for: id) { lobby, answer in
+      lobby.attempt(id, re) { lobby throws(Refusal) in try then(&lobby, answer) }
+    }
+  }
+
   mutating func retryUntilDone(_ question: StoreQuestion, tries: Int = 0) {
     ask(question) { lobby, answer in
       guard answer != .done else { return }
@@ -41,7 +51,7 @@ extension Lobby {
   mutating func enqueue(_ request: Request, for id: ConnectionID) {
     guard let connection = connections[id] else { return }
     guard connection.outstanding > 0 || !connection.queue.isEmpty else { return perform(request, for: id) }
-    guard connection.queue.count < Connection.mostQueued else { return refuseBusy(id, request.re) }
+    guard connection.queue.count < Connection.mostQueued else { return refuse(id, request.re, .busy) }
     connections[id]?.queue.append(request)
   }
 
@@ -75,7 +85,7 @@ extension Lobby {
       // A player's own match is loaded however many loads wait: the server sends its state unasked, so there is no request to refuse.
       let plays = if case .follow = request { true } else { false }
       guard plays || matches.mayWait(for: m) else {
-        return refuseBusy(id, request.re)
+        return refuse(id, request.re, .busy)
       }
       connections[id]?.outstanding += 1
     }
@@ -106,7 +116,7 @@ extension Lobby {
           } else if case .follow(_, let re, true) = request {
             lobby.requeueSeek(after: m, id, re)
           } else {
-            lobby.refuse(id, request.re, .notFound, text)
+            lobby.refuse(id, request.re, Refusal(.notFound, text))
           }
         }
       case (.request, nil): break
@@ -164,7 +174,7 @@ extension Lobby {
 
   /// Refuses a request because the store does not answer.
   mutating func refuseUnread(_ request: Request, _ id: ConnectionID) {
-    guard request.asksForState else { return refuseBusy(id, request.re) }
+    guard request.asksForState else { return refuse(id, request.re, .busy) }
     // A client requests the states of its matches only when it connects, so it must connect again.
     close(id, .restart, "the database cannot be reached; come back", retry: 500)
   }

@@ -51,7 +51,7 @@ extension Lobby {
     guard let match = matches[m] else { return }
     matches.remove(m)
     for id in match.watchers { connections[id]?.watching.removeAll { $0 == m } }
-    for (id, request) in match.work.waiting { resumeConnection(id) { $0.refuseBusy(id, request.re) } }
+    for (id, request) in match.work.waiting { resumeConnection(id) { $0.refuse(id, request.re, .busy) } }
     for account in match.accounts { evictAccount(account) }
   }
 
@@ -78,7 +78,7 @@ extension Lobby {
       else { continue }
       // A `back` is logged even beyond `Presence.mostLogged`, so that the log never shows a present player as absent.
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
-        return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
+        return submit(Draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
       // Forget an absence beyond the limit: this node would not learn of a return to another node, which logs `back` only after `gone`.
       guard isHere || otherNodes.isEmpty else {

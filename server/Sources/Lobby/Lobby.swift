@@ -161,13 +161,20 @@ package struct Lobby: Sendable {
     replies.add(.close(id, code, text, retry: retry))
   }
 
-  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String) {
-    replies.counts.refused[code, default: 0] += 1
-    send(.err(code, text), to: id, re: re)
+  /// Carries out a request of a connection, or answers it with its refusal.
+  mutating func attempt(_ id: ConnectionID, _ re: String?, _ work: (inout Lobby) throws(Refusal) -> Void) {
+    do throws(Refusal) { try work(&self) } catch { refuse(id, re, error) }
   }
 
-  mutating func refuseBusy(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .busy, "the server cannot store this now; try again in a moment")
+  mutating func refuse(_ id: ConnectionID, _ re: String?, _ refusal: Refusal) {
+    replies.counts.refused[refusal.code, default: 0] += 1
+    guard let match = refusal.m.flatMap({ matches[$0] }) else {
+      return send(.err(refusal.code, refusal.text), to: id, re: re)
+    }
+    let you = account(of: id).flatMap { match.side(of: $0.id) }
+    let left = match.left(at: now.monotonic)
+    let line = ServerMessage.refusal(refusal.code, refusal.text, state: match.state, left: left, you: you, re: re)
+    replies.add(.send(id, line, .essential))
   }
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
@@ -183,37 +190,19 @@ package struct Lobby: Sendable {
 
   func account(of id: ConnectionID) -> AccountRecord? { session(of: id).flatMap { accounts[$0.account] } }
 
-  /// A player's name and rating as others see them in a match of the game `rules`.
-  func info(_ account: AccountRecord, bot: Bool = false, _ rules: Variant = .classic) -> PlayerInfo {
-    PlayerInfo(name: account.name, rating: Int(account[rules].rating.value.rounded()), guest: account.guest || bot)
-  }
-
   /// The live matches and open rooms of an account in memory.
   func live(of account: Int64) -> [MatchID] { matches.of(account).filter { matches[$0]?.isOver == false } }
 
   /// The most live matches and open rooms of an account at one node.
   static let matchesPerAccount = 64
-  static let isFull = "at most \(matchesPerAccount) matches at a time"
 
   func isFull(_ account: Int64) -> Bool {
     let most = Lobby.matchesPerAccount
     return matches.of(account).count >= most && live(of: account).count >= most
   }
 
-  /// Whether an account may have one more match; if not, refuses the request.
-  mutating func hasRoomForMatch(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
-    guard isFull(account.id) else { return true }
-    refuse(id, re, .occupied, Lobby.isFull)
-    return false
-  }
-
-  /// Whether a client knows a game; if not, refuses the request.
-  mutating func knowsGame(_ rules: Variant, _ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
-    if session.games.contains(rules) { return true }
-    refuse(
-      id, re, .rules, "this is a game of \(rules.rawValue); a client that knows it says so in the caps of its hello")
-    return false
-  }
+  /// Throws if an account may not have one more match.
+  func requireRoom(for account: Int64) throws(Refusal) { if isFull(account) { throw .full } }
 
   mutating func evictAccount(_ id: Int64) {
     if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.evict(id) }

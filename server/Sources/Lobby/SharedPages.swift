@@ -43,18 +43,48 @@ struct SharedPages: Sendable {
     return ServerMessage.page(of, rows: rows.filter { games.contains($0.rules) }.map(\.json), more: nil, re: re)
   }
 
-  /// Begins to read a player's history; `false` if too many connections read history now.
-  mutating func beginHistory() -> Bool {
-    guard historyReaders < SharedPages.mostHistoryReaders else { return false }
+  /// Begins to read a player's history; throws if too many connections read history now.
+  mutating func beginHistory() throws(Refusal) {
+    guard historyReaders < SharedPages.mostHistoryReaders else { throw .busy }
     historyReaders += 1
-    return true
   }
 
   mutating func endHistory() { historyReaders -= 1 }
 
   // MARK: rows
 
-  static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
+  /// A player's settings and results in Classic, and a row for each other game that the player has played and the client knows.
+  static func meRows(_ profile: Profile, live: [MatchID], _ games: [Variant]) -> [JSONObject] {
+    let account = profile.account
+    var me = JSONObject(fields: row(account, .classic))
+    me.add("guest", .bool(account.guest))
+    me.fields += results(account[.classic])
+    me.add("quiet", .bool(account.quiet))
+    me.add("blocked", .array(profile.blockedNames.map(JSON.string)))
+    me.add("matches", .array(live.map { .string($0.rawValue) }))
+    let others = games.filter { !$0.isImplied && account[$0] != Standing() }.map { rules in
+      JSONObject(
+        fields: [.init(name: "rules", value: .string(rules.rawValue))] + row(account, rules) + results(account[rules]))
+    }
+    return [me] + others
+  }
+
+  /// The finished matches of a player in the games that the client knows.
+  static func historyRows(_ found: [MatchSummary], of account: Int64, _ games: [Variant]) -> [JSONObject] {
+    found.compactMap { match in
+      guard let end = match.end, games.contains(match.terms.rules) else { return nil }
+      var row: JSONObject = [
+        "m": .string(match.record.id.rawValue), "ended": .int(match.record.ended ?? 0),
+        "side": .string(match.record.o == account ? "o" : "x"), "x": .string(match.players.x.name),
+        "o": .string(match.players.o.name), "result": .string(end.outcome?.text ?? "none"),
+        "reason": .string(end.reason.rawValue), "plies": .int(match.plies),
+      ]
+      row.name(match.terms.rules)
+      return row
+    }
+  }
+
+  private static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
     [
       .init(name: "name", value: .string(account.name)),
       .init(name: "rating", value: .int(Int(account[rules].rating.value.rounded()))),
@@ -62,7 +92,7 @@ struct SharedPages: Sendable {
     ]
   }
 
-  static func results(_ standing: Standing) -> [JSONObject.Field] {
+  private static func results(_ standing: Standing) -> [JSONObject.Field] {
     [("won", standing.won), ("drawn", standing.drawn), ("lost", standing.lost)].map { .init(name: $0, value: .int($1)) }
   }
 
@@ -90,7 +120,7 @@ extension JSONObject {
   }
 
   /// Adds the name of the game, except for Classic, which is meant if no game is named.
-  mutating func name(_ rules: Variant) {
+  fileprivate mutating func name(_ rules: Variant) {
     if !rules.isImplied { add("rules", .string(rules.rawValue)) }
   }
 }

@@ -2,19 +2,6 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A unit to be stored, and the events of its logs as values; the unit contains them encoded.
-struct Draft: Sendable {
-  var unit: StoreUnit
-  var events: [[MatchEvent]]
-
-  init(_ log: StoreUnit.Log, _ events: [MatchEvent]) { (unit, self.events) = (StoreUnit(logs: [log]), [events]) }
-
-  mutating func add(_ log: StoreUnit.Log, _ events: [MatchEvent]) {
-    unit.logs.append(log)
-    self.events.append(events)
-  }
-}
-
 /// The origin of a unit, which decides who is answered after the verdict.
 enum UnitOrigin: Sendable {
   /// A timer or a presence change: no client waits for an answer.

@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import MatchStore
 import TicTacToe
@@ -55,8 +56,16 @@ extension Ticket {
 
 /// Two tickets that become a match.
 struct Pairing: Sendable {
-  var m: MatchID
-  var seats: Sides<Ticket>
+  let m: MatchID
+  let seats: Sides<Ticket>
+
+  /// X is the player who has had X less often than O: in the tournament, if it is one, otherwise in all matches. Chance decides a tie.
+  init(_ a: Ticket, _ b: Ticket, _ table: TournamentDesk.Entry?, _ random: inout Entropy) {
+    func balance(_ ticket: Ticket) -> Int { table?.entrants[ticket.account]?.balance ?? ticket.player.xBalance }
+    let aIsX = balance(a) == balance(b) ? random.next() & 1 == 0 : balance(a) < balance(b)
+    m = MatchID(using: &random)
+    seats = aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a)
+  }
 
   var both: [Ticket] { [seats.x, seats.o] }
   var keys: [String] { both.map { $0.seek.key ?? "" } }

@@ -14,13 +14,13 @@ struct TournamentDesk: Sendable {
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
     var followers: [ConnectionID: Follower] = [:]
     /// The table's rows and the notice (the tournament's state) that were last sent to all followers.
-    var rows: [TournamentRow] = []
+    private var rows: [TournamentRow] = []
     /// The numbers of players whose newer row was sent to some followers only. The next message to all followers includes these rows even
     /// if they equal `rows` again: some followers may have a row that was right for a moment only.
     var partlySent: Set<Int> = []
-    var notice = TournamentNotice()
+    private var notice = TournamentNotice()
     /// When all followers were last sent a message, in monotonic ms.
-    var toldAt = Int64.min / 2
+    private var toldAt = Int64.min / 2
     /// Whether the store may have a later version of the tournament.
     var isBehind = true
     var isBeingRead = false
@@ -44,8 +44,26 @@ struct TournamentDesk: Sendable {
       row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
     }
 
+    /// The rows and, if it has changed, the notice that the followers lack, which count as sent to all; `nil` if nothing is sent now.
+    mutating func takeChanges(_ now: Moment) -> (rows: [TournamentRow], notice: TournamentNotice?)? {
+      guard let known, mayTell(now) else { return nil }
+      let rows = known.entrants.map(\.row)
+      var changed: [TournamentRow] = []
+      for (i, row) in rows.enumerated() where isNews(row) {
+        changed.append(row)
+        // Omit a name that the followers have already.
+        if i < self.rows.count, self.rows[i].name == row.name { changed[changed.count - 1].name = "" }
+      }
+      let notice = notice(now)
+      var compared = notice
+      (compared.remaining, compared.running) = (self.notice.remaining, self.notice.running)
+      let isNews = compared != self.notice
+      (self.rows, partlySent, self.notice, toldAt) = (rows, [], notice, now.monotonic)
+      return (changed, isNews ? notice : nil)
+    }
+
     /// Above 100 followers, changes wait up to three seconds: a message to 512 players delays answers to moves by some milliseconds.
-    func mayTell(_ now: Moment) -> Bool {
+    private func mayTell(_ now: Moment) -> Bool {
       followers.count <= 100 || now.monotonic - toldAt >= 3000 || phase(now) != notice.phase
     }
 
@@ -147,5 +165,57 @@ extension TournamentRecord {
   func station(_ now: Int64) -> Int {
     let minute = max(0, now - (begins ?? now)) / 60_000
     return Int((created / 1000 + minute) % Int64(MatchState.stations))
+  }
+}
+
+extension Tournament {
+  /// Why a player cannot be paired in the tournament at `wall`, in milliseconds since 1970; `nil` if nothing prevents it.
+  func refusal(ofSeekBy account: Int64, at wall: Int64) -> Refusal? {
+    switch record.phase(at: wall, isFinal: true) {
+    case .waiting: return Refusal(.over, "the tournament has not started")
+    case .ending, .over: return Refusal(.over, "the tournament is over")
+    case .running: break
+    }
+    switch entrants.first(where: { $0.account == account })?.row.status {
+    case .playing: return nil
+    case .paused: return Refusal(.over, "you have paused; send play to go on")
+    case .left, nil: return Refusal(.over, "enter the tournament first")
+    case .removed: return Refusal(.over, Refusal.removed.text)
+    }
+  }
+}
+
+extension TournamentOrder {
+  /// What a player's order changes in the store; `nil` for an order that only asks. Throws if the player may not give it.
+  func change(of record: TournamentRecord, by call: Call) throws(Refusal) -> TournamentChange? {
+    let account = call.session.account
+    switch operation {
+    case .follow, .unfollow, .games: return nil
+    case .enter:
+      try call.requireGame(record.terms.rules)
+      guard !call.session.isBot || record.terms.bots else {
+        throw Refusal(.forbidden, "the organiser lets no programs play")
+      }
+      return .enter(account: account)
+    case .pause: return .status(account: account, .paused)
+    case .play: return .status(account: account, .playing)
+    case .leave: return .status(account: account, .left)
+    case .start: return .begin(delay: Int64(delay ?? 0))
+    case .end: return .end
+    case .remove, .admit: return .remove(name: name ?? "", operation == .remove)
+    }
+  }
+}
+
+extension ServerMessage {
+  /// The most rows of a table in one line to a client: with the longest names they fill two thirds of `Limits.lineOut`.
+  private static let rowsPerLine = 100
+
+  /// The lines that bring a client these rows of a tournament's table. `isWhole`: the rows are the whole table, which may be empty.
+  static func table(of code: String, _ rows: [TournamentRow], isWhole: Bool) -> [[UInt8]] {
+    stride(from: 0, to: isWhole ? max(1, rows.count) : rows.count, by: rowsPerLine).map { start in
+      let some = Array(rows[start..<min(start + rowsPerLine, rows.count)])
+      return ServerMessage.standings(code, some, isWhole: isWhole && start == 0).bytes()
+    }
   }
 }

@@ -21,9 +21,13 @@ import TicTacToe
     try match.add(event, body: event.body, at: now, configuration)
   }
 
-  private func decide(_ side: Player, _ action: MatchAction, at now: Int64) -> LiveMatch.Decision {
+  private func decide(_ side: Player, _ action: MatchAction, at now: Int64) throws(Refusal) -> LiveMatch.Decision {
     let command = LiveMatch.Command(action: action, side: side, mid: "m", at: now, lag: 0, mayLoseOnTime: true)
-    return match.decide(command, Moment(monotonic: now, wall: now), configuration)
+    return try match.decide(command, Moment(monotonic: now, wall: now), configuration)
+  }
+
+  private func expectRefusal(_ side: Player, _ action: MatchAction, at now: Int64, _ text: String) {
+    #expect(throws: Refusal(.rules, text, showing: match.id)) { try decide(side, action, at: now) }
   }
 
   private func move(_ cell: String) throws -> MatchAction {
@@ -34,7 +38,7 @@ import TicTacToe
   private mutating func play(_ cells: [String]) throws {
     for (i, cell) in cells.enumerated() {
       let now = Int64(i + 1) * 1000
-      guard case .append(let events) = decide(i % 2 == 0 ? .x : .o, try move(cell), at: now) else {
+      guard case .append(let events) = try decide(i % 2 == 0 ? .x : .o, try move(cell), at: now) else {
         Issue.record("\(cell) does not continue the match")
         return
       }
@@ -48,9 +52,9 @@ import TicTacToe
 
   @Test mutating func `a winning move ends the match; a move out of turn or on a taken cell is refused`() throws {
     try play(["a1", "b1", "a2", "b2"])
-    #expect(decide(.o, try move("c3"), at: 5000) == .refuse(.rules, "it is not your turn"))
-    if case .refuse(.rules, _) = decide(.x, try move("a1"), at: 5000) {} else { Issue.record("a1 is taken") }
-    guard case .end(.win(.x), .normal, let events) = decide(.x, try move("a3"), at: 5000) else {
+    expectRefusal(.o, try move("c3"), at: 5000, "it is not your turn")
+    expectRefusal(.x, try move("a1"), at: 5000, "a1 is taken")
+    guard case .end(.win(.x), .normal, let events) = try decide(.x, try move("a3"), at: 5000) else {
       Issue.record("X has three in a row")
       return
     }
@@ -65,15 +69,13 @@ import TicTacToe
     #expect(due(at: 29_999) == nil && due(at: 30_000) == .end(nil, .aborted))
     try play(["a1", "b1"])
     #expect(match.nextDue(flagDelay: 25, 2000, configuration) == 62_025)
-    #expect(decide(.x, try move("c3"), at: 62_001) == .isTooLate)
+    #expect(try decide(.x, move("c3"), at: 62_001) == .isTooLate)
     guard case .end(.win(.o), .time, let events) = due(at: 62_000) else {
       Issue.record("X's time is up")
       return
     }
     #expect(events.map(\.kind) == [.flag])
-    #expect(
-      decide(.x, .abort, at: 3000)
-        == .refuse(.rules, "a match cannot be aborted once both have moved; resign or offer a draw"))
+    expectRefusal(.x, .abort, at: 3000, "a match cannot be aborted once both have moved; resign or offer a draw")
   }
 
   @Test
@@ -81,10 +83,10 @@ import TicTacToe
     throws
   {
     try play(["a1", "b1"])
-    #expect(decide(.x, .claim, at: 2000) == .refuse(.rules, "your opponent is connected"))
+    expectRefusal(.x, .claim, at: 2000, "your opponent is connected")
     try fold(MatchEvent(at: 3000, side: .o, .gone), at: 3000)
-    #expect(decide(.x, .claim, at: 42_999) == .refuse(.rules, "your opponent may still come back"))
-    if case .end(.win(.x), .gone, _) = decide(.x, .claim, at: 43_000) {} else { Issue.record("40 s are over") }
+    expectRefusal(.x, .claim, at: 42_999, "your opponent may still come back")
+    if case .end(.win(.x), .gone, _) = try decide(.x, .claim, at: 43_000) {} else { Issue.record("40 s are over") }
     try fold(MatchEvent(at: 38_000, side: .o, .back), at: 38_000)
     try fold(MatchEvent(at: 39_000, side: .o, .gone), at: 39_000)
     #expect(match.presence.o.claimableAt(configuration) == 64_000, "35 s of 60 s are used")

@@ -39,7 +39,7 @@ import TicTacToe
 
   /// Ten minutes with players of six strengths, 150 rating points apart. Games take 8–40 s, and one game in eight is a draw.
   private func run(_ players: Int, seed: UInt64) -> Report {
-    var random = SplitMix64(seed: seed)
+    var (random, seats) = (SplitMix64(seed: seed), Entropy(seed: seed))
     var record = TournamentRecord()
     (record.code, record.begins, record.ends) = ("K3X9QF", 0, 600_000)
     let terms = record.matchTerms
@@ -85,9 +85,10 @@ import TicTacToe
       }
       guard now % Matchmaker.tournamentInterval == 0 else { continue }
       for case .pair(let a, let b) in matchmaker.pairAll(context) {
-        matchmaker.release(Pairing(m: MatchID(using: &random), seats: Sides(x: a, o: b)))
+        let pairing = Pairing(a, b, entry, &seats)
+        matchmaker.release(pairing)
         let (i, j) = (Int(a.account) - 1, Int(b.account) - 1)
-        let (x, o) = entrants[i].balance <= entrants[j].balance ? (i, j) : (j, i)
+        let (x, o) = (Int(pairing.seats.x.account) - 1, Int(pairing.seats.o.account) - 1)
         if entrants[x].lastOpponent == Int64(o + 1) { report.repeats += 1 }
         change(&entrants, x, o, .begins)
         for ticket in [a, b] { report.waits.append(Int(now - ticket.since)) }

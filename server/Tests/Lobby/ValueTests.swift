@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import MatchStore
 import Testing
@@ -79,5 +80,67 @@ import TicTacToe
       let none = MatchResult(of: match, nil, accounts, at: 5)
       #expect(none.scores.isEmpty && none.changes == nil)
     }
+  }
+
+  @Test func `the player with X less often gets X, and the pairing's unit begins the match and uses up both tickets`()
+    throws
+  {
+    var random = Entropy(seed: 1)
+    var (a, b) = (try ticket("a"), try ticket("b"))
+    (a.player.xBalance, b.player.id, b.player.name, b.node, b.seek.key) = (1, 2, "Ben", "a", "key")
+    let pairing = Pairing(a, b, nil, &random)
+    #expect(pairing.seats.x.id == "b" && pairing.keys == ["key", ""])
+    let draft = Draft(pairing, nil, at: 5)
+    #expect(draft.unit.tickets == ["a", "b"] && draft.unit.keys.map(\.account) == [2])
+    #expect(draft.unit.logs[0].nodes == ["a", "n"] && draft.unit.scores.map(\.xBalance) == [-1, 1])
+    guard case .start(let players, _, _, _, _, _) = draft.events[0].first?.kind else {
+      Issue.record("the match does not begin")
+      return
+    }
+    #expect(players.x.name == "Ben" && players.o.name == "Ann")
+  }
+
+  @Test func `the store has a unit if its log goes on with the unit's events`() throws {
+    var match = LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0))
+    let info = PlayerInfo(name: "p", rating: 1500, guest: false)
+    let start = MatchEvent(
+      at: 0, .start(Sides(x: info, o: info), MatchTerms(), confirm: false, previous: nil, keys: []))
+    try match.add(start, body: start.body, at: 0, .init())
+    let (resigned, gone) = (MatchEvent(at: 1, side: .x, .resign), MatchEvent(at: 1, side: .x, .gone))
+    let draft = Draft(match, [resigned])
+    func found(_ events: [MatchEvent]) -> FollowedMatch {
+      FollowedMatch(
+        match: StoredMatch(record: match.record, bodies: events.map(\.body)), accounts: [], nodes: [], here: [:],
+        now: 0)
+    }
+    #expect(draft.isStored(in: found([start, resigned, gone])))
+    #expect(!draft.isStored(in: found([start, gone])) && !draft.isStored(in: found([start])))
+  }
+
+  @Test func `a change of a tournament's table is sent once, and a name only the first time`() {
+    var (record, entry) = (TournamentRecord(), TournamentDesk.Entry())
+    (record.code, record.begins, record.ends) = ("K3X9QF", 0, 600_000)
+    var entrants = [Entrant(account: 1, number: 1), Entrant(account: 2, number: 2)]
+    (entrants[0].row.name, entrants[1].row.name) = ("Ann", "Ben")
+    let now = Moment(monotonic: 10, wall: 10)
+    let unread = entry.takeChanges(now)
+    #expect(unread == nil, "the tournament was not read yet")
+    entry.take(Tournament(record, entrants), 10)
+    let first = entry.takeChanges(now)
+    #expect(first?.rows.map(\.name) == ["Ann", "Ben"] && first?.notice?.phase == .running)
+    entrants[1].row.points = 2
+    entry.take(Tournament(record, entrants), 11)
+    let second = entry.takeChanges(now)
+    #expect(second?.rows.map(\.name) == [""] && second?.rows.map(\.points) == [2] && second?.notice == nil)
+    let third = entry.takeChanges(now)
+    #expect(third?.rows.isEmpty == true && third?.notice == nil)
+  }
+
+  @Test func `a name that is reserved or malformed is refused, and a guest's wish becomes a name`() {
+    #expect(throws: Never.self) { try PlayerName.check("Bea") }
+    for name in ["Guest-7", "deleted-3", "ADMIN", "a b"] {
+      #expect(throws: Refusal.self) { try PlayerName.check(name) }
+    }
+    #expect(PlayerName.guest("Ren\u{e9} du Pont!") == "Rene-du-Pont")
   }
 }

@@ -1,0 +1,37 @@
+import Base
+import MatchProtocol
+import MatchStore
+
+/// A player's command to change the player's own account.
+struct AccountCommand: Sendable {
+  let change: AccountChange
+  /// The new token, to be sent to the player once the store has the change.
+  var token: String?
+
+  /// `address`: the client's, `nil` for a client of this machine. Throws if the command is refused before the store is asked.
+  init(_ call: Call, address: String?, _ configuration: LobbyConfiguration, _ random: inout Entropy) throws(Refusal) {
+    let account = call.account
+    switch call.line.message {
+    case .register(let name):
+      // A player who registers the present name again has missed the answer with the token, and gets a new token.
+      guard account.guest || account.name.lowercased() == name.lowercased() else {
+        throw Refusal(.forbidden, "you are \(account.name) already")
+      }
+      try PlayerName.check(name)
+      let quota = (account.guest ? address : nil).map {
+        NameQuota(address: Lobby.digest($0), most: configuration.namesPerDay)
+      }
+      let fresh = Lobby.makeToken(from: &random)
+      token = fresh
+      change = .register(name: name, token: Lobby.digest(fresh), lives: configuration.lives.account, quota: quota)
+    case .token(.rotate):
+      let fresh = Lobby.makeToken(from: &random)
+      token = fresh
+      change = .token(Lobby.digest(fresh), lives: configuration.lives.account)
+    case .token(.revoke): change = .revoke(keep: call.session.id)
+    case .mute(let on): change = .quiet(on)
+    case .block(let name, let on): change = .block(name: name, on: on)
+    default: preconditionFailure("not a command about accounts")
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// A unit to be stored, and the events of its logs as values; the unit contains them encoded.
+struct Draft: Sendable {
+  var unit: StoreUnit
+  var events: [[MatchEvent]]
+
+  init(_ log: StoreUnit.Log, _ events: [MatchEvent]) { (unit, self.events) = (StoreUnit(logs: [log]), [events]) }
+
+  /// Appends events to a match. `record`: the match's row, if the unit changes it.
+  init(_ match: LiveMatch, _ events: [MatchEvent], record: MatchRecord? = nil) {
+    self.init(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
+  }
+
+  /// Begins a match, which is new or a room: the `start` event and the rated slots. `wall`: milliseconds since 1970.
+  init(
+    starting match: LiveMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, at wall: Int64,
+    previous: MatchID? = nil, station: Int? = nil, keys: [String] = []
+  ) {
+    let seats = Sides(
+      x: PlayerInfo(players.x, isBot: bots.x, terms.rules), o: PlayerInfo(players.o, isBot: bots.o, terms.rules))
+    let start = MatchEvent.Kind.start(
+      seats, terms, confirm: false, previous: previous, station: station, keys: keys)
+    self.init(match, [MatchEvent(at: wall, start)], record: match.record)
+    var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
+    (scores.x.xBalance, scores.o.xBalance) = (1, -1)
+    unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }
+    if terms.needsSlot {
+      unit.slots = [players.x, players.o].sorted { $0.id < $1.id }
+        .map { .init(account: $0.id, terms.rules, $0[terms.rules].rating) }
+    }
+  }
+
+  /// Ends a match, with the results and ratings of its players. `aside`: why it ends without a result. `wall`, and `ended` for the match's
+  /// row: milliseconds since 1970.
+  init(
+    ending match: LiveMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
+    aside: String? = nil, _ accounts: Accounts, at wall: Int64, ended: Int64
+  ) {
+    let result = MatchResult(of: match, outcome, accounts, at: wall)
+    let last = aside.map { MatchEvent.Kind.aside(why: $0) } ?? .end(outcome, reason, ratings: result.changes)
+    var record = match.record
+    record.ended = ended
+    self.init(match, events + [MatchEvent(at: wall, last)], record: record)
+    unit.scores = result.scores
+    if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
+      // `pauses`: the side that missed the time limit of its first move, since neither a player nor an administrator ended the game. The
+      // tournament pairs the side's player again only on request.
+      let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
+      unit.games = [TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))]
+    }
+  }
+
+  mutating func add(_ log: StoreUnit.Log, _ events: [MatchEvent]) {
+    unit.logs.append(log)
+    self.events.append(events)
+  }
+
+  /// The log whose presence in the store shows whether the unit was stored: one that the unit continues or, if it continues none, the first.
+  var decisiveLog: StoreUnit.Log { unit.logs.first { $0.after > 0 } ?? unit.logs[0] }
+
+  /// Whether the store has the unit, judged by the match of `decisiveLog` as found there.
+  func isStored(in found: FollowedMatch) -> Bool {
+    let log = decisiveLog
+    return log.bodies.isEmpty
+      ? found.match.record == log.record : found.match.bodies.dropFirst(log.after).starts(with: log.bodies)
+  }
+
+  /// The units of a pairing: the match begins, and the tickets and keys of its players are used up.
+  init(_ pairing: Pairing, _ table: TournamentDesk.Entry?, at wall: Int64) {
+    let (seats, terms) = (pairing.seats, pairing.seats.x.seek.terms)
+    let players = Sides(x: seats.x.player, o: seats.o.player)
+    let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: wall)
+    self.init(
+      starting: LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, at: wall,
+      station: table?.known?.record.station(wall), keys: pairing.keys)
+    if let code = terms.tournament {
+      unit.games = [TournamentGame(code, pairing.m, Sides(x: players.x.id, o: players.o.id), .begins)]
+    }
+    unit.logs[0].nodes = Set(pairing.both.map(\.node)).sorted()
+    unit.tickets = pairing.both.map(\.id).sorted()
+    unit.keys = pairing.both.compactMap { seat in
+      seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
+    }
+  }
+
+  /// Opens a room, whose code players use to join. `key`: the client's key for the command.
+  init(opening room: MatchRecord, _ terms: MatchTerms, by account: AccountRecord, key: String?, at wall: Int64) {
+    self.init(
+      LiveMatch(room), [MatchEvent(at: wall, mid: key, .open(by: account.name, terms))], record: room)
+    if let key {
+      let purpose = String(decoding: ClientLine(.create(terms, key: nil)).bytes.dropLast(), as: UTF8.self)
+      unit.keys = [.init(account: account.id, key, purpose: purpose)]
+    }
+  }
+}
+
+extension PlayerInfo {
+  /// A player's name and rating as others see them in a match of the game `rules`.
+  init(_ account: AccountRecord, isBot: Bool, _ rules: Variant) {
+    self.init(
+      name: account.name, rating: Int(account[rules].rating.value.rounded()), guest: account.guest || isBot)
+  }
+}
+
+extension MatchTerms {
+  /// Whether a match occupies its players' rated slots: an account plays one such match at a time.
+  var needsSlot: Bool { rated || tournament != nil }
+}
