@@ -37,15 +37,76 @@ enum Request: Sendable {
 
 struct Connection: Sendable {
   let address: String?
-  var session: String?
-  var version = 1
-  var watching: [MatchID] = []
-  var roundTrip = 0
+  fileprivate(set) var session: String?
+  fileprivate(set) var version = 1
+  fileprivate(set) var watching: [MatchID] = []
+  fileprivate(set) var roundTrip = 0
   /// How many answers of the store, and matches with a unit or read in flight, the connection waits for. At 0 its next request begins.
-  var outstanding = 0
+  fileprivate var outstanding = 0
   /// Requests received while the connection waits, in order.
-  var queue: [Request] = []
-  static let mostQueued = 64
+  fileprivate var queue: [Request] = []
+}
+
+/// The connections of clients to this node, with the requests that wait: a connection has one request handled at a time.
+struct ConnectionTable: Sendable {
+  private var all: [ConnectionID: Connection] = [:]
+  private static let mostQueued = 64
+  static let mostWatched = 64
+
+  var count: Int { all.count }
+  /// All connections, in the order in which they were made.
+  var ids: [ConnectionID] { all.keys.sorted() }
+  /// Whether no connection waits for an answer.
+  var isSettled: Bool { all.values.allSatisfy { $0.outstanding == 0 } }
+
+  subscript(id: ConnectionID) -> Connection? { all[id] }
+
+  mutating func open(_ id: ConnectionID, from address: String?) { all[id] = Connection(address: address) }
+
+  mutating func close(_ id: ConnectionID) { all[id] = nil }
+
+  mutating func measured(_ roundTrip: Int, of id: ConnectionID) { all[id]?.roundTrip = roundTrip }
+
+  /// Gives a connection its session. `first`: requests to handle before those that have arrived already.
+  mutating func begin(_ session: String, on id: ConnectionID, version: Int, first: [Request]) {
+    all[id]?.session = session
+    all[id]?.version = version
+    all[id]?.queue.insert(contentsOf: first, at: 0)
+  }
+
+  mutating func endSession(on id: ConnectionID) { all[id]?.session = nil }
+
+  mutating func watch(_ m: MatchID, _ id: ConnectionID) { all[id]?.watching.append(m) }
+
+  mutating func unwatch(_ m: MatchID, _ id: ConnectionID) { all[id]?.watching.removeAll { $0 == m } }
+
+  // MARK: requests
+
+  enum Turn { case now, later, refused }
+
+  /// Says when to handle a request: after all earlier requests of its connection, which keeps it until then; `nil` without a connection.
+  mutating func enqueue(_ request: Request, for id: ConnectionID) -> Turn? {
+    guard let connection = all[id] else { return nil }
+    guard connection.outstanding > 0 || !connection.queue.isEmpty else { return .now }
+    guard connection.queue.count < ConnectionTable.mostQueued else { return .refused }
+    all[id]?.queue.append(request)
+    return .later
+  }
+
+  mutating func beginWait(_ id: ConnectionID) { all[id]?.outstanding += 1 }
+
+  mutating func endWait(_ id: ConnectionID) { all[id]?.outstanding -= 1 }
+
+  /// Takes the next request of a connection that waits for nothing.
+  mutating func takeNext(_ id: ConnectionID) -> Request? {
+    guard let connection = all[id], connection.outstanding == 0, !connection.queue.isEmpty else { return nil }
+    return all[id]?.queue.removeFirst()
+  }
+
+  var faults: [String] {
+    ids.filter { all[$0]?.outstanding == 0 && all[$0]?.queue.isEmpty == false }
+      .map { "connection \($0) keeps what it said" }
+  }
 }
 
 /// Counts the attempts (logins, room codes, reports) of each client address and account within the present minute.

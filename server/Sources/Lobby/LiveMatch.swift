@@ -87,6 +87,30 @@ struct LiveMatch: Sendable {
     log.compare(stored, requested: requested)
   }
 
+  /// What to do with events that another node announced.
+  enum Reaction {
+    case ignore, reread
+    case fold([(event: MatchEvent, body: [UInt8])])
+  }
+
+  /// `bodies`: announced events, the first numbered `seq`; empty if the announcement only says that the match has grown.
+  func reaction(to bodies: [[UInt8]], from seq: Int) -> Reaction {
+    // If an announced event differs from the event of the same number in memory, one of the two is forged.
+    if log.contradicts(bodies, from: seq) { return .reread }
+    guard !bodies.isEmpty else { return .reread }
+    guard state.seq < seq + bodies.count - 1 else { return .ignore }
+    let events = bodies.compactMap { try? MatchEvent(body: $0) }
+    // Only the store has the players, ratings and records that these events change: read the match again.
+    let needsMore = events.contains { event in
+      switch event.kind {
+      case .start, .end, .aside: true
+      default: false
+      }
+    }
+    guard seq <= state.seq + 1, events.count == bodies.count, !needsMore else { return .reread }
+    return .fold(Array(zip(events, bodies)))
+  }
+
   /// `old`: this match as it was in memory.
   mutating func replace(_ old: LiveMatch) {
     (followers, watchers, work, timers) = (old.followers, old.watchers, old.work, old.timers)
@@ -132,6 +156,23 @@ struct LiveMatch: Sendable {
   mutating func mark(_ side: Player, isHere: Bool, _ now: Int64, _ configuration: LobbyConfiguration) {
     presence[side].mark(isHere: isHere, now, configuration)
     if isHere, wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
+  }
+
+  /// What the log must say about a side that has come or left, or what only memory must: a log holds few absences.
+  enum PresenceChange {
+    case log(MatchEvent.Kind)
+    case mark(isHere: Bool)
+    /// Forget an absence beyond the limit: this node would not learn of a return to another node, which logs `back` only after `gone`.
+    case forget
+  }
+
+  /// `isHere`: the side is connected to this node. `isAlone`: there is no other node. `nil` if nothing has changed.
+  func presenceChange(of side: Player, isHere: Bool, isAlone: Bool) -> PresenceChange? {
+    let known = presence[side]
+    guard isHere ? known.isAway : known.hasLeft && !known.isAway else { return nil }
+    // A `back` is logged even beyond `Presence.mostLogged`, so that the log never shows a present player as absent.
+    if isHere ? state.away[side] : known.mayBeLogged { return .log(isHere ? .back : .gone) }
+    return isHere || isAlone ? .mark(isHere: isHere) : .forget
   }
 
   /// Starts the clock of the side to move if the wait after a restart of the server is over.

@@ -274,7 +274,7 @@ extension Lobby {
         hasBegun = true
         seatOpener(m)
       } else if !hasBegun {
-        tellFollowers(of: m, event, body)
+        if let match = matches[m] { replies.add(audience.tell(event, body, of: match)) }
       }
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
@@ -293,50 +293,6 @@ extension Lobby {
     matches[m].map { !$0.followers.x.isEmpty || !$0.followers.o.isEmpty } ?? false
   }
 
-  private mutating func tellFollowers(of m: MatchID, _ event: MatchEvent, _ body: [UInt8]) {
-    guard let match = matches[m] else { return }
-    let line = ServerMessage.event(m, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
-    let players = connectionsFollowing(match)
-    for id in players {
-      replies.add(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .essential))
-    }
-    for id in match.watchers where !players.contains(id) {
-      replies.add(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .spectator(m)))
-    }
-  }
-
-  mutating func tellGone(_ side: Player, _ m: MatchID) {
-    guard let match = matches[m], match.state.phase == .live else { return }
-    let wait = Int((match.presence[side].claimableAt(configuration) ?? now.monotonic) - now.monotonic)
-    for id in connections(of: side.opponent, in: match) { send(.gone(m, side, claimIn: max(0, wait)), to: id) }
-  }
-
-  /// Sends a match that begins, with all its events, to its players at this node and to the spectators of its room.
-  mutating func introduce(_ m: MatchID) {
-    guard let match = matches[m], match.state.phase != .open else { return }
-    let lines = ServerMessage.events(of: m, match.log.bodies)
-    // Spectators have the state of the room already, so only players are sent its `open` event.
-    let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
-    for side in Player.allCases {
-      for id in connections(of: side, in: match) {
-        send(.paired(m, side), to: id)
-        for line in lines.prefix(opening) { send(line, to: id) }
-      }
-    }
-    let players = connectionsFollowing(match)
-    for line in lines.dropFirst(opening) {
-      for id in players { send(line, to: id) }
-      for id in match.watchers where !players.contains(id) { replies.add(.send(id, line.bytes(), .spectator(m))) }
-    }
-  }
-
-  /// Sends a match that began at another node to one of its players here.
-  mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
-    guard let match = matches[m] else { return }
-    send(.paired(m, side), to: id)
-    for line in ServerMessage.events(of: m, match.log.bodies) { send(line, to: id) }
-  }
-
   /// Subscribes the sessions of the room's opener whose clients know the game.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
@@ -344,26 +300,7 @@ extension Lobby {
       matches[m]?.add(session.id, to: side)
     }
     guard let seated = matches[m] else { return }
-    for side in unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
-  }
-
-  /// Whether the connection's protocol version has this kind of event; if not, the caller sends the match's state instead. `open` and
-  /// `start` pass with any version, because a match is sent only to clients that know its game.
-  func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
-    let version = connections[id]?.version ?? 1
-    switch event.kind {
-    case .open, .start: return version >= 1
-    default: return event.kind.since <= version
-    }
-  }
-
-  private func stateLine(of match: LiveMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
-    let you = account(of: id).flatMap { match.side(of: $0.id) }
-    return ServerMessage.state(match.state, left: match.left(at: now.monotonic), you: you).bytes(re: re)
-  }
-
-  mutating func sendState(of match: LiveMatch, to id: ConnectionID, re: String?, kind: LineKind) {
-    replies.add(.send(id, stateLine(of: match, to: id, re: re), kind))
+    for side in sessions.unaccountedSides(in: seated) { checkAbsence(of: side, in: m) }
   }
 
   // MARK: matches that are broken
@@ -391,7 +328,9 @@ extension Lobby {
   /// Evicts an unplayable match and closes its connections, so that the clients reconnect and request the stored state.
   mutating func dropMatch(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
-    for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }
+    for id in Set(sessions.connections(following: match) + match.watchers).sorted() {
+      close(id, .restart, why, retry: 100)
+    }
     evictMatch(m)
   }
 }

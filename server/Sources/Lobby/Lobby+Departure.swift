@@ -57,7 +57,7 @@ extension Lobby {
     if let session = connection.session.flatMap({ sessions[$0] }), session.connection == id {
       leave(session.id, clean: clean)
     }
-    connections[id] = nil
+    connections.close(id)
   }
 
   /// `clean`: the client sent `bye`. `isElsewhere`: the session may have been resumed at another node.
@@ -67,12 +67,12 @@ extension Lobby {
     endSeek(known.connection)
     tournaments.unfollow(known.connection)
     seeks.forgetLast(known.connection)
-    connections[known.connection]?.session = nil
+    connections.endSession(on: known.connection)
     sessions.remove(session)
     for m in matches.of(known.account) {
       guard let match = matches[m], let side = match.side(of: known.account) else { continue }
       matches[m]?.followers[side].removeAll { $0 == session }
-      guard connections(of: side, in: match).isEmpty else { continue }
+      guard sessions.connections(of: side, in: match).isEmpty else { continue }
       if match.followers[side].contains(session), match.isOver || !isElsewhere {
         matches[m]?.presence[side].hasLeft = true
         matches[m]?.presence[side].leftCleanly = clean

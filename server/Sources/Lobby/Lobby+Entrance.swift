@@ -6,7 +6,7 @@ import TicTacToe
 /// Connecting and logging in; accounts and their tokens.
 extension Lobby {
   mutating func connected(_ id: ConnectionID, _ address: String?) {
-    connections[id] = Connection(address: address)
+    connections.open(id, from: address)
     send(.greeting(server: configuration.server, versions: protocolVersions), to: id)
     if isDraining { send(.drain(retry: 1000), to: id) }
   }
@@ -72,10 +72,8 @@ extension Lobby {
     session.knowsTournaments = hello.caps.contains(ClientMessage.Hello.tournaments)
     session.unsettledSince = record.previous == nil ? nil : now.monotonic
     sessions.put(session)
-    connections[id]?.session = record.id
     // 0 if client and server have no version in common. The transport refuses such clients, so only the clients of simulations get a 0.
     let version = hello.common(with: protocolVersions) ?? 0
-    connections[id]?.version = version
     let mine = live(entered.profile, in: session.games)
     var welcome = ServerMessage.Welcome(
       session: record.id, resume: attempt.resume, you: PlayerInfo(account, isBot: session.isBot, .classic),
@@ -85,8 +83,8 @@ extension Lobby {
     welcome.nodes = membership.otherAddresses
     send(.welcome(welcome), to: id, re: re)
     // Send the states of live matches before the answers to requests that arrived during login.
-    let follows = mine.map { Request.follow($0, re: nil, isNew: false) }
-    connections[id]?.queue.insert(contentsOf: follows, at: 0)
+    connections.begin(
+      record.id, on: id, version: version, first: mine.map { .follow($0, re: nil, isNew: false) })
   }
 
   func live(_ profile: Profile, in games: [Variant]) -> [MatchID] {

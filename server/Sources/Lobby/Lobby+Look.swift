@@ -15,12 +15,12 @@ extension Lobby {
       if let session = connections[id]?.session { subscribe(m, call.account.id, session) }
       sync(match, from: seq, id, call.re)
     case .watch:
-      guard connections[id]?.watching.count ?? 0 < 64 else {
-        throw Refusal(.occupied, "at most 64 matches can be watched at once")
+      guard connections[id]?.watching.count ?? 0 < ConnectionTable.mostWatched else {
+        throw Refusal(.occupied, "at most \(ConnectionTable.mostWatched) matches can be watched at once")
       }
       if !match.isOver, !match.watchers.contains(id) {
         matches[m]?.watchers.append(id)
-        connections[id]?.watching.append(m)
+        connections.watch(m, id)
       }
       sendState(of: match, to: id, re: call.re, kind: .essential)
     case .export(_, let seq):
@@ -36,7 +36,7 @@ extension Lobby {
 
   mutating func unwatch(_ m: MatchID, _ id: ConnectionID, _ re: String?) {
     matches[m]?.watchers.removeAll { $0 == id }
-    connections[id]?.watching.removeAll { $0 == m }
+    connections.unwatch(m, id)
     send(.ok(m, seq: nil), to: id, re: re)
   }
 
@@ -57,7 +57,8 @@ extension Lobby {
   /// Sends the events that a client lacks, or the state if that is shorter.
   private mutating func sync(_ match: LiveMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
-      match.log.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false
+      match.log.bodies.dropFirst(seq).allSatisfy({ body in
+        (try? MatchEvent(body: body)).map { audience.knows($0, id) } ?? false
       })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, through: match.state.seq, to: id)
@@ -106,7 +107,7 @@ extension Lobby {
   /// Answers with the leaderboard or the list of live matches, read and rendered once for all connections.
   mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
     if pages.isFresh(page, now.monotonic) { return show(page, to: id, re) }
-    connections[id]?.outstanding += 1
+    connections.beginWait(id)
     guard pages.awaitRead(of: page, id, re) else { return }
     ask(page) { lobby, answer in
       for (id, re) in lobby.pages.read(page, answer, lobby.now.monotonic) {

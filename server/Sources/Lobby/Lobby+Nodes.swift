@@ -31,25 +31,16 @@ extension Lobby {
   private mutating func receiveAppended(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
-    guard let match = matches[m] else { return }
-    // If a received event differs from the event of the same number in memory, one of the two is forged.
-    let isForged = match.log.contradicts(bodies, from: seq)
-    guard isForged || match.state.seq < last || bodies.isEmpty else { return }
-    let events = bodies.compactMap { try? MatchEvent(body: $0) }
-    // Only the store has the players, ratings and records that these events change: read the match again.
-    let needsMore = events.contains { event in
-      switch event.kind {
-      case .start, .end, .aside: true
-      default: false
-      }
-    }
-    guard !isForged, seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
+    switch matches[m]?.reaction(to: bodies, from: seq) {
+    case .ignore, nil: break
+    case .reread:
       // A read is in progress, and its answer may lack these events: read once more afterwards.
-      if match.work.isBeingRead { matches[m]?.work.isBehind = true }
-      return reread(m)
+      if matches[m]?.work.isBeingRead == true { matches[m]?.work.isBehind = true }
+      reread(m)
+    case .fold(let events):
+      fold(events, of: m, after: seq - 1, isStored: false)
+      resumeMatch(m)
     }
-    fold(Array(zip(events, bodies)), of: m, after: seq - 1, isStored: false)
-    resumeMatch(m)
   }
 
   // MARK: heartbeats
@@ -70,7 +61,7 @@ extension Lobby {
     }
     // Another node has joined: tell the clients its address now, because they need it when this node has died.
     if change.hasNewAddress {
-      for (id, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.session != nil {
+      for id in connections.ids where connections[id]?.session != nil {
         send(.nodes(membership.otherAddresses), to: id)
       }
     }
@@ -83,7 +74,7 @@ extension Lobby {
   /// Closes all connections once the other nodes consider this node dead, so that clients reconnect to the other nodes.
   mutating func sendAway() {
     guard membership.isGivenUp else { return }
-    for id in connections.keys.sorted() {
+    for id in connections.ids {
       close(id, .restart, "this node has lost its database; come back", retry: 100)
     }
   }
@@ -116,7 +107,7 @@ extension Lobby {
 
   /// After a node's death, schedules presence checks: players who are not connected here may have been connected to the dead node.
   private mutating func checkPresenceElsewhere() {
-    for match in matches.values where !unaccountedSides(in: match).isEmpty {
+    for match in matches.values where !sessions.unaccountedSides(in: match).isEmpty {
       matches.schedulePresenceCheck(match.id, now.monotonic)
     }
   }
@@ -132,7 +123,9 @@ extension Lobby {
     // In the first 5 s of a check, a session at any node counts as present, even if it is not subscribed to the match yet.
     let isEarly = now.monotonic - check.since < 5000
     let absent = Player.allCases.filter { side in
-      guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
+      guard let account = match.account(at: side), sessions.connections(of: side, in: match).isEmpty else {
+        return false
+      }
       if isEarly { return found.here[account] == nil && sessions.of(account).isEmpty }
       return !mayPlayElsewhere(account, found)
     }
@@ -143,7 +136,7 @@ extension Lobby {
     }
     guard match.state.phase == .live else { return }
     for side in absent where !match.presence[side].isAway { matches[m]?.presence[side].hasLeft = true }
-    if unaccountedSides(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }
+    if sessions.unaccountedSides(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }
     updatePresence(m)
   }
 

@@ -177,7 +177,7 @@ extension Lobby {
 
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
-    for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
+    for id in sessions.connections(following: match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
   }
 
   // MARK: pairing, at the leader

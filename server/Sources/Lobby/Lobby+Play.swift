@@ -38,7 +38,7 @@ extension Lobby {
 
   /// Submits the unit of a command, after which the command's connection handles its next request.
   mutating func submit(_ draft: Draft, _ match: LiveMatch, _ call: Call) {
-    connections[call.id]?.outstanding += 1
+    connections.beginWait(call.id)
     submit(draft, .command(call.id, call.line, at: call.at, seq: match.state.seq + 1))
   }
 

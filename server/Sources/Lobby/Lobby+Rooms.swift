@@ -19,7 +19,7 @@ extension Lobby {
     let room = MatchRecord(id: m, x: nil, o: nil, opener: call.account.id, code: code, created: now.wall)
     var draft = Draft(opening: room, terms, by: call.account, key: key, at: now.wall)
     draft.unit.logs[0].nodes = [node]
-    connections[call.id]?.outstanding += 1
+    connections.beginWait(call.id)
     submit(draft, .opened(call.id, call.line, at: call.at))
   }
 

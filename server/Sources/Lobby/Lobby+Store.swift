@@ -11,7 +11,7 @@ extension Lobby {
     _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
   ) {
     let number = store.ask(then, for: id)
-    if let id { connections[id]?.outstanding += 1 }
+    if let id { connections.beginWait(id) }
     replies.add(.ask(number, question))
   }
 
@@ -49,20 +49,17 @@ extension Lobby {
 
   /// Handles a request after all earlier requests of its connection.
   mutating func enqueue(_ request: Request, for id: ConnectionID) {
-    guard let connection = connections[id] else { return }
-    guard connection.outstanding > 0 || !connection.queue.isEmpty else { return perform(request, for: id) }
-    guard connection.queue.count < Connection.mostQueued else { return refuse(id, request.re, .busy) }
-    connections[id]?.queue.append(request)
+    switch connections.enqueue(request, for: id) {
+    case .now: perform(request, for: id)
+    case .refused: refuse(id, request.re, .busy)
+    case .later, nil: break
+    }
   }
 
   /// Ends one wait of a connection. After its last wait, handles its queued requests.
   mutating func finishWait(_ id: ConnectionID) {
-    guard connections[id] != nil else { return }
-    connections[id]?.outstanding -= 1
-    while let connection = connections[id], connection.outstanding == 0, let next = connection.queue.first {
-      connections[id]?.queue.removeFirst()
-      perform(next, for: id)
-    }
+    connections.endWait(id)
+    while let next = connections.takeNext(id) { perform(next, for: id) }
   }
 
   /// Runs `work` and ends one of the connection's waits; `work` may start the next wait.
@@ -73,7 +70,7 @@ extension Lobby {
 
   /// Queues a request until no unit and no read of its match is in flight; the connection waits, too.
   mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
-    connections[id]?.outstanding += 1
+    connections.beginWait(id)
     matches[m]?.work.waiting.append((id, request))
   }
 
@@ -87,7 +84,7 @@ extension Lobby {
       guard plays || matches.mayWait(for: m) else {
         return refuse(id, request.re, .busy)
       }
-      connections[id]?.outstanding += 1
+      connections.beginWait(id)
     }
     if matches.awaitLoading(of: m, work, for: id) { askFor(m) }
   }
@@ -137,7 +134,7 @@ extension Lobby {
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
     // A player may have been connected to a node that died unnoticed: let a presence check find out whether the player is absent.
     if let found, let match = matches[m],
-      unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
+      sessions.unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
       matches.schedulePresenceCheck(m, now.monotonic, byAll: found.nodes == [node])
     }
@@ -255,7 +252,7 @@ extension Lobby {
     matches[old.id]?.replace(old)
     arm(old.id)
     guard let match = matches[old.id] else { return }
-    for id in Set(connectionsFollowing(match) + match.watchers).sorted() {
+    for id in Set(sessions.connections(following: match) + match.watchers).sorted() {
       sendState(of: match, to: id, re: nil, kind: .essential)
     }
   }

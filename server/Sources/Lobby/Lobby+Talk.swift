@@ -51,6 +51,6 @@ extension Lobby {
     guard let match = matches[m], let side = match.side(of: account)?.opponent,
       let other = match.account(at: side).flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account)
     else { return }
-    for id in connections(of: side, in: match) { replies.add(.send(id, line, .droppable)) }
+    for id in sessions.connections(of: side, in: match) { replies.add(.send(id, line, .droppable)) }
   }
 }

@@ -6,7 +6,7 @@ import TicTacToe
 extension Lobby {
   /// Milliseconds of network delay that are not charged to a side's clock.
   private func lag(of side: Player, in match: LiveMatch) -> Int64 {
-    let trips = connections(of: side, in: match).compactMap { connections[$0]?.roundTrip }
+    let trips = sessions.connections(of: side, in: match).compactMap { connections[$0]?.roundTrip }
     return Int64(min(Limits.lag, trips.max() ?? 0))
   }
 
@@ -23,7 +23,8 @@ extension Lobby {
 
   /// Milliseconds by which this node delays its timers for a side that is connected to another node: the other node acts first.
   private func otherNodesWait(_ side: Player, in match: LiveMatch) -> Int64 {
-    match.nodes.contains { $0 != node } && connections(of: side, in: match).isEmpty ? configuration.otherNodesWait : 0
+    let isElsewhere = match.nodes.contains { $0 != node } && sessions.connections(of: side, in: match).isEmpty
+    return isElsewhere ? configuration.otherNodesWait : 0
   }
 
   /// Milliseconds from the deadline of the side to move until this node declares the loss on time.
@@ -50,7 +51,7 @@ extension Lobby {
   mutating func evictMatch(_ m: MatchID) {
     guard let match = matches[m] else { return }
     matches.remove(m)
-    for id in match.watchers { connections[id]?.watching.removeAll { $0 == m } }
+    for id in match.watchers { connections.unwatch(m, id) }
     for (id, request) in match.work.waiting { resumeConnection(id) { $0.refuse(id, request.re, .busy) } }
     for account in match.accounts { evictAccount(account) }
   }
@@ -72,29 +73,17 @@ extension Lobby {
       match.work.retryAt.map({ $0 <= now.monotonic }) ?? true
     else { return }
     for side in Player.allCases {
-      let isHere = !connections(of: side, in: match).isEmpty
-      guard
-        isHere && match.presence[side].isAway || !isHere && match.presence[side].hasLeft && !match.presence[side].isAway
-      else { continue }
-      // A `back` is logged even beyond `Presence.mostLogged`, so that the log never shows a present player as absent.
-      if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
-        return submit(Draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
+      let isHere = !sessions.connections(of: side, in: match).isEmpty
+      switch match.presenceChange(of: side, isHere: isHere, isAlone: otherNodes.isEmpty) {
+      case .log(let kind): return submit(Draft(match, [MatchEvent(at: now.wall, side: side, kind)]), .itself)
+      case .forget: matches[m]?.presence[side].hasLeft = false
+      case .mark(let isHere):
+        matches[m]?.mark(side, isHere: isHere, membership.now.monotonic, configuration)
+        if !isHere { tellGone(side, m) }
+        arm(m)
+      case nil: break
       }
-      // Forget an absence beyond the limit: this node would not learn of a return to another node, which logs `back` only after `gone`.
-      guard isHere || otherNodes.isEmpty else {
-        matches[m]?.presence[side].hasLeft = false
-        continue
-      }
-      matches[m]?.mark(side, isHere: isHere, membership.now.monotonic, configuration)
-      if !isHere { tellGone(side, m) }
-      arm(m)
     }
-  }
-
-  /// The sides of a match in progress that are neither recorded as absent nor connected here.
-  func unaccountedSides(in match: LiveMatch) -> [Player] {
-    guard [.confirming, .live].contains(match.state.phase) else { return [] }
-    return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
   }
 
   /// A player who is not connected here has left, unless there are other nodes: then a presence check finds out.
@@ -123,20 +112,5 @@ extension Lobby {
     matches[m]?.presence[side].shortenGrace(configuration)
     tellGone(side, m)
     arm(m)
-  }
-
-  // MARK: connections that follow a match
-
-  /// The connections of both players at this node, each once.
-  func connectionsFollowing(_ match: LiveMatch) -> [ConnectionID] {
-    var result: [ConnectionID] = []
-    for side in Player.allCases {
-      for id in connections(of: side, in: match) where !result.contains(id) { result.append(id) }
-    }
-    return result
-  }
-
-  func connections(of side: Player, in match: LiveMatch) -> [ConnectionID] {
-    match.followers[side].compactMap { sessions[$0]?.connection }
   }
 }

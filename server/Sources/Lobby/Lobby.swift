@@ -33,7 +33,7 @@ package struct Lobby: Sendable {
   var random: Entropy
   private var stage = Stage.serving
 
-  var connections: [ConnectionID: Connection] = [:]
+  var connections = ConnectionTable()
   var sessions = Sessions()
   var accounts = Accounts()
   var matches = MatchDirectory()
@@ -67,7 +67,7 @@ package struct Lobby: Sendable {
     switch input {
     case .connected(let id, let address): connected(id, address)
     case .line(let id, let line, let at, let roundTrip):
-      connections[id]?.roundTrip = roundTrip
+      connections.measured(roundTrip, of: id)
       enqueue(.line(line, at: at), for: id)
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .caughtUp(let id, let missed): for m in missed { enqueue(.caughtUp(m), for: id) }
@@ -91,7 +91,7 @@ package struct Lobby: Sendable {
   package var nextDue: Int64? { stage == .left ? nil : timers.next }
 
   /// Whether the store has answered every unit, and no connection waits for an answer.
-  package var isSettled: Bool { store.isSettled && connections.values.allSatisfy { $0.outstanding == 0 } }
+  package var isSettled: Bool { store.isSettled && connections.isSettled }
 
   var now: Moment { membership.now }
   var isDraining: Bool { stage == .draining }
@@ -147,7 +147,7 @@ package struct Lobby: Sendable {
 
   private mutating func drain(_ retry: Int) {
     stage = .draining
-    for id in connections.keys.sorted() { send(.drain(retry: retry), to: id) }
+    for id in connections.ids { send(.drain(retry: retry), to: id) }
     for id in seeks.open.keys.sorted() { endSeek(id) }
   }
 
@@ -168,13 +168,23 @@ package struct Lobby: Sendable {
 
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ refusal: Refusal) {
     replies.counts.refused[refusal.code, default: 0] += 1
-    guard let match = refusal.m.flatMap({ matches[$0] }) else {
-      return send(.err(refusal.code, refusal.text), to: id, re: re)
-    }
-    let you = account(of: id).flatMap { match.side(of: $0.id) }
-    let left = match.left(at: now.monotonic)
-    let line = ServerMessage.refusal(refusal.code, refusal.text, state: match.state, left: left, you: you, re: re)
-    replies.add(.send(id, line, .essential))
+    replies.add(audience.refusal(refusal, refusal.m.flatMap { matches[$0] }, to: id, re: re))
+  }
+
+  var audience: Audience { Audience(sessions: sessions, connections: connections, now: now.monotonic) }
+
+  mutating func sendState(of match: LiveMatch, to id: ConnectionID, re: String?, kind: LineKind) {
+    replies.add(audience.state(of: match, to: id, re: re, kind: kind))
+  }
+
+  mutating func introduce(_ m: MatchID) { if let match = matches[m] { replies.add(audience.introduce(match)) } }
+
+  mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
+    if let match = matches[m] { replies.add(audience.introduce(match, to: id, side)) }
+  }
+
+  mutating func tellGone(_ side: Player, _ m: MatchID) {
+    if let match = matches[m] { replies.add(audience.tellGone(side, match, configuration)) }
   }
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
@@ -210,7 +220,7 @@ package struct Lobby: Sendable {
 
   /// The inconsistencies of the state in memory, for tests. O(size of the state).
   package func checkInvariants() -> [String] {
-    var faults = sessions.faults + matches.faults + store.faults
+    var faults = sessions.faults + matches.faults + store.faults + connections.faults
     for session in sessions.all {
       if connections[session.connection]?.session != session.id { faults.append("\(session.id) has no connection") }
       if accounts[session.account] == nil { faults.append("\(session.id) has no account") }
@@ -228,9 +238,6 @@ package struct Lobby: Sendable {
       if match.isSettled, !match.work.waiting.isEmpty, !match.work.isBehind {
         faults.append("\(match.id) keeps who waits")
       }
-    }
-    for (id, connection) in connections where connection.outstanding == 0 && !connection.queue.isEmpty {
-      faults.append("connection \(id) keeps what it said")
     }
     return faults
   }

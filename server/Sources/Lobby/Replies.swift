@@ -7,6 +7,8 @@ struct Replies: Sendable {
 
   mutating func add(_ effect: LobbyEffect) { effects.append(effect) }
 
+  mutating func add(_ more: [LobbyEffect]) { effects += more }
+
   mutating func take() -> [LobbyEffect] {
     defer {
       effects = []

@@ -28,6 +28,29 @@ struct Sessions: Sendable {
 
   func of(_ account: Int64) -> [Session] { (byAccount[account] ?? []).compactMap { byID[$0] } }
 
+  // MARK: players of a match
+
+  func connections(of side: Player, in match: LiveMatch) -> [ConnectionID] {
+    match.followers[side].compactMap { byID[$0]?.connection }
+  }
+
+  /// The connections of both players at this node, each once.
+  func connections(following match: LiveMatch) -> [ConnectionID] {
+    var result: [ConnectionID] = []
+    for side in Player.allCases {
+      for id in connections(of: side, in: match) where !result.contains(id) { result.append(id) }
+    }
+    return result
+  }
+
+  /// The sides of a match in progress that are neither recorded as absent nor connected here.
+  func unaccountedSides(in match: LiveMatch) -> [Player] {
+    guard [.confirming, .live].contains(match.state.phase) else { return [] }
+    return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
+  }
+
+  // MARK: coming and going
+
   mutating func put(_ session: Session) {
     if byID.updateValue(session, forKey: session.id) == nil {
       byAccount[session.account, default: []].append(session.id)

@@ -143,4 +143,50 @@ import TicTacToe
     }
     #expect(PlayerName.guest("Ren\u{e9} du Pont!") == "Rene-du-Pont")
   }
+
+  @Test func `a connection's requests wait for the present one, at most 64, and a login's own come first`() {
+    var table = ConnectionTable()
+    #expect(table.enqueue(.room(m, re: "0"), for: 7) == nil, "there is no connection")
+    table.open(7, from: nil)
+    #expect(table.enqueue(.room(m, re: "0"), for: 7) == .now)
+    table.beginWait(7)
+    let turns = (1...65).map { table.enqueue(.room(m, re: "\($0)"), for: 7) }
+    #expect(turns.prefix(64).allSatisfy { $0 == .later } && turns.last == .refused)
+    table.begin("s", on: 7, version: 1, first: [.room(m, re: "first")])
+    #expect(table.takeNext(7) == nil && !table.isSettled)
+    table.endWait(7)
+    let order = (0..<2).map { _ in table.takeNext(7)?.re }
+    #expect(order == ["first", "1"] && table.isSettled && !table.faults.isEmpty, "63 requests are still kept")
+    table.close(7)
+    #expect(table.takeNext(7) == nil && table.faults.isEmpty)
+  }
+
+  @Test func `an event goes to players and spectators once; a refusal shows its match as its player sees it`() throws {
+    var (match, sessions, connections) = (
+      LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0)), Sessions(), ConnectionTable()
+    )
+    let info = PlayerInfo(name: "p", rating: 1500, guest: false)
+    let start = MatchEvent(
+      at: 0, .start(Sides(x: info, o: info), MatchTerms(), confirm: false, previous: nil, keys: []))
+    try match.add(start, body: start.body, at: 0, .init())
+    for id in [ConnectionID(1), 2, 3] {
+      connections.open(id, from: nil)
+      connections.begin("s\(id)", on: id, version: 1, first: [])
+      sessions.put(Session(id: "s\(id)", account: Int64(id), connection: id, generation: 1))
+    }
+    match.add("s1", to: .x)
+    match.add("s2", to: .o)
+    match.watchers = [2, 3]
+    let audience = Audience(sessions: sessions, connections: connections, now: 0)
+    let told = audience.tell(start, start.body, of: match).compactMap { effect -> (ConnectionID, LineKind)? in
+      if case .send(let id, _, let kind) = effect { (id, kind) } else { nil }
+    }
+    #expect(told.map(\.0) == [1, 2, 3] && told.map(\.1) == [.essential, .essential, .spectator(m)])
+    guard case .send(2, let line, .essential) = audience.refusal(.busy, match, to: 2, re: "r") else {
+      Issue.record("the refusal is sent to nobody")
+      return
+    }
+    let text = String(decoding: line, as: UTF8.self)
+    #expect(text.contains(#""code":"busy""#) && text.contains(#""you":"o""#) && text.contains(#""re":"r""#))
+  }
 }
