@@ -76,14 +76,11 @@ extension Lobby {
   mutating func refuseWaiting(for number: UInt64) {
     guard let out = store[unit: number] else { return }
     switch out.origin {
-    case .command(let id, let line, _, _), .opened(let id, let line, _):
-      store.forgetOrigin(number)
-      refuse(id, line.id, .busy)
-      finishWait(id)
-    case .ordered(let order):
-      store.forgetOrigin(number)
-      replies.add(.orderCompleted(order, nil))
     case .itself, .paired: break
+    case .command, .opened, .ordered:
+      store.forgetOrigin(number)
+      refuse(out.origin, .busy)
+      if let id = out.origin.request?.id { finishWait(id) }
     }
     for log in out.draft.unit.logs {
       let waiting = matches[log.m]?.work.waiting ?? []
@@ -180,33 +177,36 @@ extension Lobby {
     if case .start(_, _, _, let previous, _, _) = events.first?.kind { previous } else { nil }
   }
 
-  /// Handles conflicts other than `.log` and `.rating`: answers the client or administrator, or opens a room again if its code is taken.
+  /// Handles conflicts other than `.log` and `.rating`: refuses the command or order, or opens a room again if its code is taken.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.origin, conflict) {
-    case (.paired(let pairing), _): unpaired(pairing, conflict)
-    case (.opened(let id, let line, let at), .code): resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
+    case (.paired(let pairing), _): return unpaired(pairing, conflict)
+    case (.opened(let id, let line, let at), .code):
+      return resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
     case (.opened(let id, let line, _), .key(_, _, let m)):
-      resumeConnection(id) { $0.route(.room(m, re: line.id), m, for: id) }
-    case (.opened(let id, let line, _), _):
-      refuse(id, line.id, Refusal(.midReused, "this key was used for something else"))
-      finishWait(id)
-    case (.command(let id, let line, _, _), .playing(let account)):
+      return resumeConnection(id) { $0.route(.room(m, re: line.id), m, for: id) }
+    case (.opened, _): refuse(out.origin, Refusal(.midReused, "this key was used for something else"))
+    case (.command, .playing(let account)):
       let who = accounts[account]?.name ?? "one of you"
-      refuse(id, line.id, Refusal(.occupied, "\(who) is in another rated match"))
-      unlockMatches(of: out)
-    case (.command(let id, let line, _, _), _):
-      refuse(id, line.id, .busy)
-      unlockMatches(of: out)
-    case (.ordered(let number), _):
-      replies.add(.orderCompleted(number, nil))
-      unlockMatches(of: out)
-    case (.itself, _): unlockMatches(of: out)
+      refuse(out.origin, Refusal(.occupied, "\(who) is in another rated match"))
+    case (.command, _), (.ordered, _), (.itself, _): refuse(out.origin, .busy)
+    }
+    unlockMatches(of: out)
+  }
+
+  /// Tells whoever caused a unit that it was not stored.
+  private mutating func refuse(_ origin: UnitOrigin, _ refusal: Refusal) {
+    switch origin {
+    case .command(let id, let line, _, _), .opened(let id, let line, _): refuse(id, line.id, refusal)
+    case .ordered(let number): replies.add(.orderCompleted(number, nil))
+    case .paired(let pairing): unpaired(pairing, nil)
+    case .itself: break
     }
   }
 
   /// Decides the command of an unstored unit again with the current state, or refuses a command older than `maxWait` as busy.
   private mutating func retry(_ out: StoreWork.Unit) {
-    if let at = out.origin.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
+    if let at = out.origin.request?.at, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
     switch out.origin {
     case .itself: break
@@ -221,12 +221,7 @@ extension Lobby {
   }
 
   private mutating func failUnit(_ out: StoreWork.Unit) {
-    switch out.origin {
-    case .itself: break
-    case .command(let id, let line, _, _), .opened(let id, let line, _): refuse(id, line.id, .busy)
-    case .paired(let pairing): unpaired(pairing, nil)
-    case .ordered(let number): replies.add(.orderCompleted(number, nil))
-    }
+    refuse(out.origin, .busy)
     for log in out.draft.unit.logs { matches[log.m]?.work.retryAt = membership.now.monotonic + configuration.askAgain }
     unlockMatches(of: out)
   }
@@ -234,10 +229,7 @@ extension Lobby {
   /// Lets the matches of a finished unit accept the next unit, and its connection the next request.
   private mutating func unlockMatches(of out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
-    switch out.origin {
-    case .command(let id, _, _, _), .opened(let id, _, _): finishWait(id)
-    case .itself, .paired, .ordered: break
-    }
+    if let id = out.origin.request?.id { finishWait(id) }
     for log in out.draft.unit.logs { resumeMatch(log.m) }
   }
 

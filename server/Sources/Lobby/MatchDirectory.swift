@@ -105,6 +105,8 @@ struct MatchDirectory: Sendable {
 
   /// Returns the match to evict, if there are more than `mostFinished`.
   mutating func keepFinished(_ m: MatchID) -> MatchID? {
+    // A match that was loaded before is the newest again, so that loading it does not evict it.
+    finished.removeAll { $0 == m }
     finished.append(m)
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
   }

@@ -12,10 +12,10 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// When the client's command was decoded, in monotonic ms; `nil` if no client caused the unit.
-  var since: Int64? {
+  /// The connection that waits for the verdict, and when its command was decoded, in monotonic ms; `nil` if no client caused the unit.
+  var request: (id: ConnectionID, at: Int64)? {
     switch self {
-    case .command(_, _, let at, _), .opened(_, _, let at): at
+    case .command(let id, _, let at, _), .opened(let id, _, let at): (id, at)
     case .itself, .paired, .ordered: nil
     }
   }

@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import MatchStore
 import Testing
@@ -43,5 +44,16 @@ import Testing
   @Test mutating func `matches end at different times, unless the clock was set back`() {
     let times = [1000, 1000, 999, 5000, -60_000].map { directory.endMoment($0) }
     #expect(times == [1000, 1001, 1002, 5000, -60_000])
+  }
+
+  @Test
+  mutating func `of more than 256 finished matches the one loaded longest ago is evicted, never the one just loaded`() {
+    var random = Entropy(seed: 1)
+    let ids = (0..<MatchDirectory.mostFinished).map { _ in MatchID(using: &random) }
+    let early = ids.map { directory.keepFinished($0) }
+    #expect(early.allSatisfy { $0 == nil })
+    let again = directory.keepFinished(ids[0])
+    let next = directory.keepFinished(MatchID(using: &random))
+    #expect(again == nil && next == ids[1])
   }
 }
