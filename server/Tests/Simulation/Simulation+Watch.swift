@@ -122,7 +122,7 @@ extension Simulation {
       for side in Player.allCases where store.logs[m]?.state.phase == .live {
         guard let account = known.first?.1.account(at: side) else { continue }
         let isNowhere = lobbies.allSatisfy { $0.sessions.of(account).isEmpty }
-        let isHere = known.contains { !$0.connections(of: side, in: $1).isEmpty }
+        let isHere = known.contains { !$0.sessions.connections(of: side, in: $1).isEmpty }
         let isAway = known.contains { $1.presence[side].isAway }
         guard isNowhere && !isAway || isHere && isAway else { continue }
         let what =
