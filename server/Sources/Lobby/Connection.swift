@@ -54,10 +54,11 @@ struct ConnectionTable: Sendable {
   static let mostWatched = 64
 
   var count: Int { all.count }
+  var values: Dictionary<ConnectionID, Connection>.Values { all.values }
   /// All connections, in the order in which they were made.
   var ids: [ConnectionID] { all.keys.sorted() }
   /// Whether no connection waits for an answer.
-  var isSettled: Bool { all.values.allSatisfy { $0.outstanding == 0 } }
+  var isSettled: Bool { values.allSatisfy { $0.outstanding == 0 } }
 
   subscript(id: ConnectionID) -> Connection? { all[id] }
 

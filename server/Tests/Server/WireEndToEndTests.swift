@@ -230,7 +230,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     last.hangUp()
     var quiet = 0
     while quiet < 25, Date() < end {
-      quiet = try await server.host.inspect { $0.connections.isEmpty } ? quiet + 1 : 0
+      quiet = try await server.host.inspect { $0.connections.count == 0 } ? quiet + 1 : 0
       try await Task.sleep(for: .milliseconds(20))
     }
     let left = try await server.host.inspect { ($0.connections.count, $0.matchmaker.queue.count, $0.matches.count) }
