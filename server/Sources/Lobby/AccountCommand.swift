@@ -9,9 +9,11 @@ struct AccountCommand: Sendable {
   var token: String?
 
   /// `address`: the client's, `nil` for a client of this machine. Throws if the command is refused before the store is asked.
-  init(_ call: Call, address: String?, _ configuration: LobbyConfiguration, _ random: inout Entropy) throws(Refusal) {
-    let account = call.account
-    switch call.line.message {
+  init(
+    _ command: ClientCommand, address: String?, _ configuration: LobbyConfiguration, _ random: inout Entropy
+  ) throws(Refusal) {
+    let account = command.account
+    switch command.line.message {
     case .register(let name):
       // A player who registers the present name again has missed the answer with the token, and gets a new token.
       guard account.guest || account.name.lowercased() == name.lowercased() else {
@@ -28,7 +30,7 @@ struct AccountCommand: Sendable {
       let fresh = Lobby.makeToken(from: &random)
       token = fresh
       change = .token(Lobby.digest(fresh), lives: configuration.lives.account)
-    case .token(.revoke): change = .revoke(keep: call.session.id)
+    case .token(.revoke): change = .revoke(keep: command.session.id)
     case .mute(let on): change = .quiet(on)
     case .block(let name, let on): change = .block(name: name, on: on)
     default: preconditionFailure("not a command about accounts")

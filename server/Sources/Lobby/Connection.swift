@@ -55,7 +55,7 @@ struct ConnectionTable: Sendable {
 
   var count: Int { all.count }
   var values: Dictionary<ConnectionID, Connection>.Values { all.values }
-  /// All connections, in the order in which they were made.
+  /// The ids of all connections, in the order in which they were made.
   var ids: [ConnectionID] { all.keys.sorted() }
   /// Whether no connection waits for an answer.
   var isSettled: Bool { values.allSatisfy { $0.outstanding == 0 } }
@@ -66,10 +66,10 @@ struct ConnectionTable: Sendable {
 
   mutating func close(_ id: ConnectionID) { all[id] = nil }
 
-  mutating func measured(_ roundTrip: Int, of id: ConnectionID) { all[id]?.roundTrip = roundTrip }
+  mutating func setRoundTrip(_ roundTrip: Int, of id: ConnectionID) { all[id]?.roundTrip = roundTrip }
 
   /// Gives a connection its session. `first`: requests to handle before those that have arrived already.
-  mutating func begin(_ session: String, on id: ConnectionID, version: Int, first: [Request]) {
+  mutating func beginSession(_ session: String, on id: ConnectionID, version: Int, first: [Request]) {
     all[id]?.session = session
     all[id]?.version = version
     all[id]?.queue.insert(contentsOf: first, at: 0)
@@ -85,7 +85,8 @@ struct ConnectionTable: Sendable {
 
   enum Turn { case now, later, refused }
 
-  /// Says when to handle a request: after all earlier requests of its connection, which keeps it until then; `nil` without a connection.
+  /// Decides when a request is handled: now, or after the connection's earlier requests, or never because too many wait. Returns `nil` if
+  /// the connection is gone.
   mutating func enqueue(_ request: Request, for id: ConnectionID) -> Turn? {
     guard let connection = all[id] else { return nil }
     guard connection.outstanding > 0 || !connection.queue.isEmpty else { return .now }

@@ -10,20 +10,22 @@ struct Draft: Sendable {
   init(_ log: StoreUnit.Log, _ events: [MatchEvent]) { (unit, self.events) = (StoreUnit(logs: [log]), [events]) }
 
   /// Appends events to a match. `record`: the match's row, if the unit changes it.
-  init(_ match: LiveMatch, _ events: [MatchEvent], record: MatchRecord? = nil) {
+  init(appending events: [MatchEvent], to match: LiveMatch, record: MatchRecord? = nil) {
     self.init(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
 
-  /// Begins a match, which is new or a room: the `start` event and the rated slots. `wall`: milliseconds since 1970.
+  /// Begins a match, which is new or a room: the `start` event and the rated slots. `wall`: milliseconds since 1970. `nodes`: those
+  /// that follow a new match.
   init(
     starting match: LiveMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, at wall: Int64,
-    previous: MatchID? = nil, station: Int? = nil, keys: [String] = []
+    nodes: [NodeID] = [], previous: MatchID? = nil, station: Int? = nil, keys: [String] = []
   ) {
     let seats = Sides(
       x: PlayerInfo(players.x, isBot: bots.x, terms.rules), o: PlayerInfo(players.o, isBot: bots.o, terms.rules))
     let start = MatchEvent.Kind.start(
       seats, terms, confirm: false, previous: previous, station: station, keys: keys)
-    self.init(match, [MatchEvent(at: wall, start)], record: match.record)
+    self.init(appending: [MatchEvent(at: wall, start)], to: match, record: match.record)
+    unit.logs[0].nodes = nodes.sorted()
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
     unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }
@@ -43,13 +45,44 @@ struct Draft: Sendable {
     let last = aside.map { MatchEvent.Kind.aside(why: $0) } ?? .end(outcome, reason, ratings: result.changes)
     var record = match.record
     record.ended = ended
-    self.init(match, events + [MatchEvent(at: wall, last)], record: record)
+    self.init(appending: events + [MatchEvent(at: wall, last)], to: match, record: record)
     unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
       // `pauses`: the side that missed the time limit of its first move, since neither a player nor an administrator ended the game. The
       // tournament pairs the side's player again only on request.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       unit.games = [TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))]
+    }
+  }
+
+  /// The unit of a pairing: the match begins, and the tickets and keys of its players are used up.
+  init(_ pairing: Pairing, _ table: TournamentDesk.Entry?, at wall: Int64) {
+    let (seats, terms) = (pairing.seats, pairing.seats.x.seek.terms)
+    let players = Sides(x: seats.x.player, o: seats.o.player)
+    let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: wall)
+    self.init(
+      starting: LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, at: wall,
+      nodes: Array(Set(pairing.both.map(\.node))), station: table?.known?.record.station(wall), keys: pairing.keys)
+    if let code = terms.tournament {
+      unit.games = [TournamentGame(code, pairing.m, Sides(x: players.x.id, o: players.o.id), .begins)]
+    }
+    unit.tickets = pairing.both.map(\.id).sorted()
+    unit.keys = pairing.both.compactMap { seat in
+      seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
+    }
+  }
+
+  /// Opens a room, whose code players use to join. `key`: the client's key for the command.
+  init(
+    opening room: MatchRecord, _ terms: MatchTerms, by account: AccountRecord, key: String?, at node: NodeID,
+    _ wall: Int64
+  ) {
+    self.init(
+      appending: [MatchEvent(at: wall, mid: key, .open(by: account.name, terms))], to: LiveMatch(room), record: room)
+    unit.logs[0].nodes = [node]
+    if let key {
+      let purpose = String(decoding: ClientLine(.create(terms, key: nil)).bytes.dropLast(), as: UTF8.self)
+      unit.keys = [.init(account: account.id, key, purpose: purpose)]
     }
   }
 
@@ -66,34 +99,6 @@ struct Draft: Sendable {
     let log = decisiveLog
     return log.bodies.isEmpty
       ? found.match.record == log.record : found.match.bodies.dropFirst(log.after).starts(with: log.bodies)
-  }
-
-  /// The units of a pairing: the match begins, and the tickets and keys of its players are used up.
-  init(_ pairing: Pairing, _ table: TournamentDesk.Entry?, at wall: Int64) {
-    let (seats, terms) = (pairing.seats, pairing.seats.x.seek.terms)
-    let players = Sides(x: seats.x.player, o: seats.o.player)
-    let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: wall)
-    self.init(
-      starting: LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, at: wall,
-      station: table?.known?.record.station(wall), keys: pairing.keys)
-    if let code = terms.tournament {
-      unit.games = [TournamentGame(code, pairing.m, Sides(x: players.x.id, o: players.o.id), .begins)]
-    }
-    unit.logs[0].nodes = Set(pairing.both.map(\.node)).sorted()
-    unit.tickets = pairing.both.map(\.id).sorted()
-    unit.keys = pairing.both.compactMap { seat in
-      seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
-    }
-  }
-
-  /// Opens a room, whose code players use to join. `key`: the client's key for the command.
-  init(opening room: MatchRecord, _ terms: MatchTerms, by account: AccountRecord, key: String?, at wall: Int64) {
-    self.init(
-      LiveMatch(room), [MatchEvent(at: wall, mid: key, .open(by: account.name, terms))], record: room)
-    if let key {
-      let purpose = String(decoding: ClientLine(.create(terms, key: nil)).bytes.dropLast(), as: UTF8.self)
-      unit.keys = [.init(account: account.id, key, purpose: purpose)]
-    }
   }
 }
 

@@ -4,10 +4,15 @@ import TicTacToe
 
 /// The rules of a match: which events a command of a player causes.
 extension LiveMatch {
-  enum Decision: Hashable {
+  /// Events for a match's log.
+  enum Change: Hashable {
     case append([MatchEvent])
     /// The events in `first` are logged before the event that ends the match.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
+  }
+
+  enum Decision: Hashable {
+    case change(Change)
     /// The match allows a rematch; the lobby checks other conditions, such as the limit of live matches.
     case rematch
     /// The side to move lost on time before this command.
@@ -42,7 +47,7 @@ extension LiveMatch {
       guard state.terms.tournament == nil else {
         throw refusal(.rules, "a tournament's match cannot be aborted; resign")
       }
-      return .end(nil, .aborted, first: [event(.abort)])
+      return .change(.end(nil, .aborted, first: [event(.abort)]))
     case .rematch:
       guard isOver else { throw refusal(.rules, "a rematch can be asked for after the end") }
       guard state.terms.tournament == nil else {
@@ -54,7 +59,7 @@ extension LiveMatch {
       return .rematch
     case .resign:
       try requireLive()
-      return .end(.win(command.side.opponent), .resign, first: [event(.resign)])
+      return .change(.end(.win(command.side.opponent), .resign, first: [event(.resign)]))
     case .draw(let action, let offer):
       try requireLive()
       return try draw(action, offer, command.side, event)
@@ -64,7 +69,7 @@ extension LiveMatch {
       guard state.bothMoved, let at = absent.claimableAt(configuration), at <= now.monotonic else {
         throw refusal(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is connected")
       }
-      return .end(.win(command.side), .gone, first: [event(.claim)])
+      return .change(.end(.win(command.side), .gone, first: [event(.claim)]))
     }
   }
 
@@ -105,7 +110,7 @@ extension LiveMatch {
       at: now.wall, side: side, mid: command.mid, clocks: clocks,
       .move(ply: position.plies, cell: name, spent: spent))
     let outcome = VariantMove(cell, in: position).outcome
-    return outcome == nil ? .append([event]) : .end(outcome, .normal, first: [event])
+    return .change(outcome == nil ? .append([event]) : .end(outcome, .normal, first: [event]))
   }
 
   private func draw(
@@ -117,13 +122,13 @@ extension LiveMatch {
       guard offer == nil, state.offersMade[side] < 2 else {
         throw refusal(.rules, offer == nil ? "you have made your two draw offers" : "there is an open draw offer")
       }
-      return .append([event(.draw(action, offer: nil))])
+      return .change(.append([event(.draw(action, offer: nil))]))
     case .accept, .decline:
       guard let offer, offer.side == side.opponent, named == nil || named == offer.seq else {
         throw refusal(.rules, "there is no open draw offer with this number")
       }
       let answer = event(.draw(action, offer: offer.seq))
-      return action == .accept ? .end(.draw, .agreement, first: [answer]) : .append([answer])
+      return .change(action == .accept ? .end(.draw, .agreement, first: [answer]) : .append([answer]))
     }
   }
 }

@@ -87,7 +87,7 @@ struct LiveMatch: Sendable {
     log.compare(stored, requested: requested)
   }
 
-  /// What to do with events that another node announced.
+  /// How to handle events that another node announced.
   enum Reaction {
     case ignore, reread
     case fold([(event: MatchEvent, body: [UInt8])])
@@ -158,10 +158,11 @@ struct LiveMatch: Sendable {
     if isHere, wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
   }
 
-  /// What the log must say about a side that has come or left, or what only memory must: a log holds few absences.
+  /// The reaction to a side's arrival or departure: an event for the log or, if the log has the most presence events already, only a
+  /// change in memory.
   enum PresenceChange {
     case log(MatchEvent.Kind)
-    case mark(isHere: Bool)
+    case mark
     /// Forget an absence beyond the limit: this node would not learn of a return to another node, which logs `back` only after `gone`.
     case forget
   }
@@ -172,7 +173,7 @@ struct LiveMatch: Sendable {
     guard isHere ? known.isAway : known.hasLeft && !known.isAway else { return nil }
     // A `back` is logged even beyond `Presence.mostLogged`, so that the log never shows a present player as absent.
     if isHere ? state.away[side] : known.mayBeLogged { return .log(isHere ? .back : .gone) }
-    return isHere || isAlone ? .mark(isHere: isHere) : .forget
+    return isHere || isAlone ? .mark : .forget
   }
 
   /// Starts the clock of the side to move if the wait after a restart of the server is over.
@@ -235,8 +236,8 @@ struct LiveMatch: Sendable {
     return due == .max ? nil : due
   }
 
-  /// The decision that is due now: the end of the match or, in a match begun by an older server, the missing `confirm` events.
-  func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
+  /// The change that is due now: the end of the match or, in a match begun by an older server, the missing `confirm` events.
+  func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Change? {
     switch state.phase {
     case .over: return nil
     case .open: return codeDies.map { $0 <= now.monotonic } == true ? .end(nil, .aborted) : nil
@@ -260,7 +261,7 @@ struct LiveMatch: Sendable {
   }
 
   /// A loss on time, or an abort if a side has not made its first move.
-  func outOfTime(_ now: Moment) -> Decision {
+  func outOfTime(_ now: Moment) -> Change {
     guard state.bothMoved else { return .end(nil, .aborted) }
     var clocks = state.clocks
     clocks?[state.turn] = 0

@@ -79,8 +79,8 @@ extension Lobby {
     case .itself, .paired: break
     case .command, .opened, .ordered:
       store.forgetOrigin(number)
-      refuse(out.origin, .busy)
-      if let id = out.origin.request?.id { finishWait(id) }
+      reportFailure(to: out.origin, .busy)
+      if let id = out.origin.command?.id { finishWait(id) }
     }
     for log in out.draft.unit.logs {
       let waiting = matches[log.m]?.work.waiting ?? []
@@ -112,7 +112,7 @@ extension Lobby {
         readPlayers(of: log.m)
       }
       // A player joins a room: subscribe the player's session before the events are sent.
-      if case .command(let id, let line, _, _) = out.origin, case .join = line.message, let session = session(of: id) {
+      if let command = out.origin.command, case .join = command.line.message, let session = session(of: command.id) {
         subscribe(log.m, session.account, session.id)
       }
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
@@ -129,11 +129,12 @@ extension Lobby {
     }
     switch out.origin {
     case .itself, .paired: break
-    case .command(let id, let line, _, let seq):
-      if connections[id] != nil, let m = grown.first?.0.m { send(.ok(m, seq: seq), to: id, re: line.id) }
-    case .opened(let id, let line, _):
+    case .command(let command, let seq):
+      guard connections[command.id] != nil, let m = grown.first?.0.m else { break }
+      send(.ok(m, seq: seq), to: command.id, re: command.re)
+    case .opened(let command):
       if let match = matches[draft.unit.logs[0].m], let code = match.record.code {
-        send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: line.id)
+        send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: command.id, re: command.re)
       }
     case .ordered(let number): replies.add(.orderCompleted(number, true))
     }
@@ -164,7 +165,7 @@ extension Lobby {
     case .command, .itself: if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
     case .opened, .ordered: break
     }
-    introduce(log.m)
+    tell(log.m) { $0.beginning(of: $1) }
     arm(log.m)
   }
 
@@ -181,23 +182,24 @@ extension Lobby {
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.origin, conflict) {
     case (.paired(let pairing), _): return unpaired(pairing, conflict)
-    case (.opened(let id, let line, let at), .code):
-      return resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
-    case (.opened(let id, let line, _), .key(_, _, let m)):
-      return resumeConnection(id) { $0.route(.room(m, re: line.id), m, for: id) }
-    case (.opened, _): refuse(out.origin, Refusal(.midReused, "this key was used for something else"))
+    case (.opened(let command), .code):
+      return resumeConnection(command.id) { $0.perform(command.request, for: command.id) }
+    case (.opened(let command), .key(_, _, let m)):
+      return resumeConnection(command.id) { $0.route(.room(m, re: command.re), m, for: command.id) }
+    case (.opened, _): reportFailure(to: out.origin, Refusal(.midReused, "this key was used for something else"))
     case (.command, .playing(let account)):
       let who = accounts[account]?.name ?? "one of you"
-      refuse(out.origin, Refusal(.occupied, "\(who) is in another rated match"))
-    case (.command, _), (.ordered, _), (.itself, _): refuse(out.origin, .busy)
+      reportFailure(to: out.origin, Refusal(.occupied, "\(who) is in another rated match"))
+    case (.command, _), (.ordered, _), (.itself, _): reportFailure(to: out.origin, .busy)
     }
     unlockMatches(of: out)
   }
 
-  /// Tells whoever caused a unit that it was not stored.
-  private mutating func refuse(_ origin: UnitOrigin, _ refusal: Refusal) {
+  /// Handles a unit that was not stored: refuses the client's command, fails the administrator's order, or reads the queue again after a
+  /// pairing.
+  private mutating func reportFailure(to origin: UnitOrigin, _ refusal: Refusal) {
     switch origin {
-    case .command(let id, let line, _, _), .opened(let id, let line, _): refuse(id, line.id, refusal)
+    case .command(let command, _), .opened(let command): refuse(command.id, command.re, refusal)
     case .ordered(let number): replies.add(.orderCompleted(number, nil))
     case .paired(let pairing): unpaired(pairing, nil)
     case .itself: break
@@ -206,14 +208,14 @@ extension Lobby {
 
   /// Decides the command of an unstored unit again with the current state, or refuses a command older than `maxWait` as busy.
   private mutating func retry(_ out: StoreWork.Unit) {
-    if let at = out.origin.request?.at, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
+    if let at = out.origin.command?.at, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
     switch out.origin {
     case .itself: break
-    case .command(let id, let line, let at, _):
+    case .command(let command, _):
       let m = out.draft.unit.logs.first { $0.after > 0 }?.m
-      if let m { resumeConnection(id) { $0.route(.line(line, at: at), m, for: id) } }
-    case .opened(let id, let line, let at): resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
+      if let m { resumeConnection(command.id) { $0.route(command.request, m, for: command.id) } }
+    case .opened(let command): resumeConnection(command.id) { $0.perform(command.request, for: command.id) }
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): annul(out.draft.unit.logs[0].m, number)
     }
@@ -221,7 +223,7 @@ extension Lobby {
   }
 
   private mutating func failUnit(_ out: StoreWork.Unit) {
-    refuse(out.origin, .busy)
+    reportFailure(to: out.origin, .busy)
     for log in out.draft.unit.logs { matches[log.m]?.work.retryAt = membership.now.monotonic + configuration.askAgain }
     unlockMatches(of: out)
   }
@@ -229,7 +231,7 @@ extension Lobby {
   /// Lets the matches of a finished unit accept the next unit, and its connection the next request.
   private mutating func unlockMatches(of out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
-    if let id = out.origin.request?.id { finishWait(id) }
+    if let id = out.origin.command?.id { finishWait(id) }
     for log in out.draft.unit.logs { resumeMatch(log.m) }
   }
 
@@ -266,10 +268,10 @@ extension Lobby {
         hasBegun = true
         seatOpener(m)
       } else if !hasBegun {
-        if let match = matches[m] { replies.add(audience.tell(event, body, of: match)) }
+        tell(m) { $0.event(event, body, of: $1) }
       }
       switch event.kind {
-      case .gone: if let side = event.side { tellGone(side, m) }
+      case .gone: if let side = event.side { tell(m) { [configuration] in $0.gone(side, $1, configuration) } }
       case .recovered: matches.endPresenceCheck(m)
       case .end, .aside: forgetSeeks(ledTo: m)
       case .rematch(let next?) where next != begins && hasFollowers(m):
@@ -277,7 +279,7 @@ extension Lobby {
       default: break
       }
     }
-    if hasBegun { introduce(m) }
+    if hasBegun { tell(m) { $0.beginning(of: $1) } }
     arm(m)
   }
 

@@ -32,7 +32,7 @@ extension Lobby {
       return close(id, .full, "too many guests", retry: 60_000)
     }
     let attempt = LoginAttempt(hello, configuration.lives, &random)
-    ask(.login(attempt.entry, node), for: id) { $0.loggedIn(id, re, attempt, $1) }
+    ask(.login(attempt.login, node), for: id) { $0.loggedIn(id, re, attempt, $1) }
   }
 
   private mutating func loggedIn(_ id: ConnectionID, _ re: String?, _ attempt: LoginAttempt, _ answer: StoreAnswer?) {
@@ -42,8 +42,8 @@ extension Lobby {
     switch result {
     case .banned: close(id, .banned, "this account is banned", retry: nil)
     case .unknown:
-      refuse(id, re, attempt.unknown.refusal)
-      close(id, .revoked, attempt.unknown.closing, retry: nil)
+      refuse(id, re, attempt.refusalIfUnknown.refusal)
+      close(id, .revoked, attempt.refusalIfUnknown.byeText, retry: nil)
     case .entered(let entered):
       for session in entered.forgotten { revoke(session, .tooMany) }
       guard connections[id] != nil else {
@@ -83,7 +83,7 @@ extension Lobby {
     welcome.nodes = membership.otherAddresses
     send(.welcome(welcome), to: id, re: re)
     // Send the states of live matches before the answers to requests that arrived during login.
-    connections.begin(
+    connections.beginSession(
       record.id, on: id, version: version, first: mine.map { .follow($0, re: nil, isNew: false) })
   }
 
@@ -122,17 +122,26 @@ extension Lobby {
     if !missing.isEmpty { read(accounts: missing) }
   }
 
-  mutating func change(_ call: Call) throws(Refusal) {
+  mutating func change(_ command: ClientCommand) throws(Refusal) {
     guard !isBusy else { throw .busy }
-    let id = call.id
-    let command = try AccountCommand(call, address: connections[id]?.address, configuration, &random)
-    ask(.change(.id(call.account.id), command.change), for: id, call.re) { lobby, answer throws(Refusal) in
+    let wanted = try AccountCommand(command, address: connections[command.id]?.address, configuration, &random)
+    ask(.change(.id(command.account.id), wanted.change), for: command) { lobby, answer throws(Refusal) in
       guard case .change(let result) = answer else { throw .busy }
       let (account, forgotten) = try result.changed
       lobby.cacheAndEnforce([account])
       lobby.publish(lobby.otherNodes.map(\.id), .account(account.id))
       for session in forgotten { lobby.revoke(session, .tokensRevoked) }
-      lobby.send(command.token.map { .token($0, name: account.name) } ?? .ok(nil, seq: nil), to: id, re: call.re)
+      let reply = wanted.token.map { ServerMessage.token($0, name: account.name) } ?? .ok(nil, seq: nil)
+      lobby.send(reply, to: command.id, re: command.re)
     }
   }
+}
+
+extension Lobby {
+  /// 300 random bits as 60 base-32 digits.
+  package static func makeToken(from random: inout Entropy) -> String {
+    (0..<5).map { _ in crockford(bits: random.next(), count: 12, lowercase: true) }.joined()
+  }
+
+  package static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 }

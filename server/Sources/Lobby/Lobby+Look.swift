@@ -5,33 +5,34 @@ import TicTacToe
 
 /// Reading matches: sync, watch, export and lists; evicting finished matches.
 extension Lobby {
-  mutating func look(_ match: LiveMatch, _ call: Call) throws(Refusal) {
-    let (m, id) = (match.id, call.id)
-    var code: String?
-    if case .watch(_, let given) = call.line.message { code = given }
-    try requireSight(of: match, code, call)
-    switch call.line.message {
-    case .sync(_, let seq):
-      if let session = connections[id]?.session { subscribe(m, call.account.id, session) }
-      sync(match, from: seq, id, call.re)
-    case .watch:
-      guard connections[id]?.watching.count ?? 0 < ConnectionTable.mostWatched else {
-        throw Refusal(.occupied, "at most \(ConnectionTable.mostWatched) matches can be watched at once")
-      }
-      if !match.isOver, !match.watchers.contains(id) {
-        matches[m]?.watchers.append(id)
-        connections.watch(m, id)
-      }
-      sendState(of: match, to: id, re: call.re, kind: .essential)
-    case .export(_, let seq):
-      let last = min(match.state.seq, seq + Limits.events)
-      sendEvents(of: match, after: seq, through: last, to: id)
-      let row: JSONObject = [
-        "m": .string(m.rawValue), "seq": .int(match.state.seq), "hash": .string(match.state.hash.digest.hex),
-      ]
-      send(.page("export", rows: [row], more: last < match.state.seq ? Int64(last) : nil), to: id, re: call.re)
-    default: break
+  mutating func sync(_ match: LiveMatch, from seq: Int, _ command: ClientCommand) throws(Refusal) {
+    try requireMaySee(match, nil, command)
+    subscribe(match.id, command.account.id, command.session.id)
+    sendMissing(of: match, from: seq, command.id, command.re)
+  }
+
+  mutating func watch(_ match: LiveMatch, _ code: String?, _ command: ClientCommand) throws(Refusal) {
+    try requireMaySee(match, code, command)
+    let (m, id) = (match.id, command.id)
+    guard connections[id]?.watching.count ?? 0 < ConnectionTable.mostWatched else {
+      throw Refusal(.occupied, "at most \(ConnectionTable.mostWatched) matches can be watched at once")
     }
+    if !match.isOver, !match.watchers.contains(id) {
+      matches[m]?.watchers.append(id)
+      connections.watch(m, id)
+    }
+    sendState(of: match, to: id, re: command.re, kind: .essential)
+  }
+
+  mutating func export(_ match: LiveMatch, from seq: Int, _ command: ClientCommand) throws(Refusal) {
+    try requireMaySee(match, nil, command)
+    let last = min(match.state.seq, seq + Limits.events)
+    sendEvents(of: match, after: seq, through: last, to: command.id)
+    let row: JSONObject = [
+      "m": .string(match.id.rawValue), "seq": .int(match.state.seq), "hash": .string(match.state.hash.digest.hex),
+    ]
+    let more = last < match.state.seq ? Int64(last) : nil
+    send(.page("export", rows: [row], more: more), to: command.id, re: command.re)
   }
 
   mutating func unwatch(_ m: MatchID, _ id: ConnectionID, _ re: String?) {
@@ -40,26 +41,25 @@ extension Lobby {
     send(.ok(m, seq: nil), to: id, re: re)
   }
 
-  /// Throws if the player may not see the match: one of a room whose code the player does not know.
-  private mutating func requireSight(of match: LiveMatch, _ code: String?, _ call: Call) throws(Refusal) {
-    let isMine = match.accounts.contains(call.account.id)
+  /// Throws if the match began as a room and the player neither plays or watches it nor knows its code.
+  private mutating func requireMaySee(_ match: LiveMatch, _ code: String?, _ command: ClientCommand) throws(Refusal) {
+    let isMine = match.accounts.contains(command.account.id)
     let isPublic = match.record.opener == nil
     let knowsCode = code.flatMap(canonicalCode).map { $0 == match.record.code } ?? false
     if code != nil, !isMine, !isPublic, !knowsCode {
-      let most = configuration.codeTriesPerMinute
-      guard tries.allow("code \(call.account.id)", atMost: most, now.monotonic) else { throw .codeTries(most) }
+      let (most, account) = (configuration.codeTriesPerMinute, command.account.id)
+      guard tries.allow("code \(account)", atMost: most, now.monotonic) else { throw .tooManyCodeTries(most) }
     }
-    guard isMine || isPublic || knowsCode || match.watchers.contains(call.id) else {
+    guard isMine || isPublic || knowsCode || match.watchers.contains(command.id) else {
       throw Refusal(.notFound, "there is no such match, or it needs its code")
     }
   }
 
   /// Sends the events that a client lacks, or the state if that is shorter.
-  private mutating func sync(_ match: LiveMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
+  private mutating func sendMissing(of match: LiveMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
+    let (missing, lines) = (match.log.bodies.dropFirst(seq), matchLines)
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
-      match.log.bodies.dropFirst(seq).allSatisfy({ body in
-        (try? MatchEvent(body: body)).map { audience.knows($0, id) } ?? false
-      })
+      missing.allSatisfy({ body in (try? MatchEvent(body: body)).map { lines.knows($0, id) } ?? false })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, through: match.state.seq, to: id)
     send(.ok(match.id, seq: match.state.seq), to: id, re: re)
@@ -84,23 +84,23 @@ extension Lobby {
 
   mutating func sendMe(_ profile: Profile, to id: ConnectionID, _ re: String?) {
     let games = session(of: id)?.games ?? []
-    let rows = SharedPages.meRows(profile, live: live(profile, in: games), games)
+    let rows = profile.rows(live: live(profile, in: games), games)
     send(.page("me", rows: rows, more: nil), to: id, re: re)
   }
 
   static let historyPage = 20
 
-  mutating func askHistory(of rules: Variant?, before: Int64?, _ call: Call) throws(Refusal) {
+  mutating func askHistory(of rules: Variant?, before: Int64?, _ command: ClientCommand) throws(Refusal) {
     try pages.beginHistory()
-    let games = rules.map { rules in call.session.games.filter { $0 == rules } } ?? call.session.games
-    let me = call.account.id
-    ask(.history(me, before: before ?? .max, limit: Lobby.historyPage), for: call.id, call.re) {
+    let games = rules.map { rules in command.session.games.filter { $0 == rules } } ?? command.session.games
+    let me = command.account.id
+    ask(.history(me, before: before ?? .max, limit: Lobby.historyPage), for: command) {
       lobby, answer throws(Refusal) in
       lobby.pages.endHistory()
       guard case .summaries(let found, let count) = answer else { throw .busy }
-      let rows = SharedPages.historyRows(found, of: me, games)
+      let rows = found.compactMap { $0.historyRow(of: me, games) }
       let more = count < Lobby.historyPage ? nil : found.last?.record.ended
-      lobby.send(.page("history", rows: rows, more: more), to: call.id, re: call.re)
+      lobby.send(.page("history", rows: rows, more: more), to: command.id, re: command.re)
     }
   }
 

@@ -132,7 +132,7 @@ extension Lobby {
     if absent.count == 2, check.byAll || !match.presence.x.isAway && !match.presence.o.isAway {
       // `fold` ends the presence check when it adds this event.
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
-      return submit(Draft(match, [recovered]), .itself)
+      return submit(Draft(appending: [recovered], to: match), .itself)
     }
     guard match.state.phase == .live else { return }
     for side in absent where !match.presence[side].isAway { matches[m]?.presence[side].hasLeft = true }

@@ -6,14 +6,14 @@ import TicTacToe
 extension Lobby {
   // MARK: seeks, at the nodes of their players
 
-  mutating func takeSeek(_ seek: ClientMessage.Seek, _ call: Call) throws(Refusal) {
-    if seek.terms.tournament != nil { try takeTournamentSeek(seek, call) } else { try queueSeek(seek, call) }
+  mutating func takeSeek(_ seek: ClientMessage.Seek, _ command: ClientCommand) throws(Refusal) {
+    if seek.terms.tournament != nil { try takeTournamentSeek(seek, command) } else { try queueSeek(seek, command) }
   }
 
-  mutating func queueSeek(_ seek: ClientMessage.Seek, _ call: Call) throws(Refusal) {
-    let id = call.id
-    try call.requireGame(seek.terms.rules)
-    try call.requireRating(seek.terms)
+  mutating func queueSeek(_ seek: ClientMessage.Seek, _ command: ClientCommand) throws(Refusal) {
+    let id = command.id
+    try command.requireGame(seek.terms.rules)
+    try command.requireMayPlay(seek.terms)
     if let open = seeks[id]?.ticket {
       // A client may repeat its seek with the same key: the ticket keeps its place, and only the consent to bots may change.
       guard let key = seek.key, open.seek.key == key else {
@@ -23,17 +23,17 @@ extension Lobby {
       var ticket = open
       ticket.seek = seek
       seeks[id]?.ticket = ticket
-      return queue(ticket, id, call.re)
+      return queue(ticket, id, command.re)
     }
     guard !isDraining else { throw .draining }
     guard !isBusy, seeks.count < TicketQueue.most else { throw .busy }
-    try requireRoom(for: call.account.id)
+    try requireFreeMatch(for: command.account.id)
     let ticket = Ticket(
-      id: makeTicketID(), session: call.session.id, node: node, player: call.account, seek: seek,
-      isBot: call.session.isBot, since: now.monotonic)
+      id: makeTicketID(), session: command.session.id, node: node, player: command.account, seek: seek,
+      isBot: command.session.isBot, since: now.monotonic)
     seeks[id] = OpenSeek(ticket: ticket)
     seeks.forgetLast(id)
-    queue(ticket, id, call.re)
+    queue(ticket, id, command.re)
   }
 
   private mutating func makeTicketID() -> String { crockford(bits: random.next(), count: 8, lowercase: true) }
@@ -149,7 +149,7 @@ extension Lobby {
   mutating func subscribeSeeker(_ ticket: String, _ account: Int64, at m: MatchID) {
     guard let side = matches[m]?.side(of: account) else { return }
     if let id = seeks.seeker(ticket, ledTo: m), let session = connections[id]?.session {
-      if matches[m]?.add(session, to: side) == true { introduce(m, to: id, side) }
+      if matches[m]?.add(session, to: side) == true { tell(m) { $0.beginning(of: $1, to: id, side) } }
     } else if sessions.of(account).isEmpty {
       matches[m]?.presence[side].hasLeft = true
     } else {
@@ -165,7 +165,7 @@ extension Lobby {
     else { return }
     for session in sessions.of(account) where seeks.hasTakenBack(session.connection) {
       matches[m]?.add(session.id, to: side)
-      introduce(m, to: session.connection, side)
+      tell(m) { $0.beginning(of: $1, to: session.connection, side) }
     }
   }
 

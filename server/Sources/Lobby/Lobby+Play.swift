@@ -6,9 +6,10 @@ extension Lobby {
   /// Milliseconds by which a loss on time is declared late: a move decoded in time may still wait to be handled.
   static let flagSlack: Int64 = 25
 
-  mutating func act(_ action: MatchAction, _ mid: String?, _ match: LiveMatch, _ call: Call) throws(Refusal) {
-    let (m, id) = (match.id, call.id)
-    guard let side = match.side(of: call.account.id) else {
+  mutating func act(_ action: MatchAction, _ mid: String?, _ match: LiveMatch, _ command: ClientCommand) throws(Refusal)
+  {
+    let (m, id) = (match.id, command.id)
+    guard let side = match.side(of: command.account.id) else {
       throw Refusal(.forbidden, "you do not play in this match")
     }
     if let mid, let known = match.log.answer(to: mid, of: side) {
@@ -16,58 +17,64 @@ extension Lobby {
         throw Refusal(.midReused, "this mid was used for another command", showing: m)
       }
       replies.counts.repeated += 1
-      return send(.ok(m, seq: known.seq), to: id, re: call.re)
+      return send(.ok(m, seq: known.seq), to: id, re: command.re)
     }
     guard !isBusy else { throw .busy }
-    guard match.isSettled else { return wait(call.request, m, id) }
-    if let session = connections[id]?.session { subscribe(m, call.account.id, session) }
+    guard match.isSettled else { return wait(command.request, m, id) }
+    subscribe(m, command.account.id, command.session.id)
     // If subscribing has submitted a `back` event, the command waits until that event is stored.
-    guard matches[m]?.work.unit == nil else { return wait(call.request, m, id) }
+    guard matches[m]?.work.unit == nil else { return wait(command.request, m, id) }
     let lag = Int64(min(connections[id]?.roundTrip ?? 0, Limits.lag))
-    let command = LiveMatch.Command(
-      action: action, side: side, mid: mid, at: call.at, lag: lag, mayLoseOnTime: !isOutOfTouch)
-    switch try match.decide(command, now, configuration) {
+    let decided = LiveMatch.Command(
+      action: action, side: side, mid: mid, at: command.at, lag: lag, mayLoseOnTime: !isOutOfTouch)
+    switch try match.decide(decided, now, configuration) {
     case .isTooLate:
       // First store the loss on time. The command waits and is then refused, because the match is over.
-      wait(call.request, m, id)
+      wait(command.request, m, id)
       submit(draft(match, match.outOfTime(now)), .itself)
-    case .rematch: submit(try rematch(side, mid, match, call), match, call)
-    case let decision: submit(draft(match, decision), match, call)
+    case .rematch: submit(try rematch(side, mid, match, command), match, command)
+    case .change(let change): submit(draft(match, change), match, command)
     }
   }
 
-  /// Submits the unit of a command, after which the command's connection handles its next request.
-  mutating func submit(_ draft: Draft, _ match: LiveMatch, _ call: Call) {
-    connections.beginWait(call.id)
-    submit(draft, .command(call.id, call.line, at: call.at, seq: match.state.seq + 1))
+  /// Submits the unit of a command. The connection's later requests wait for the verdict.
+  mutating func submit(_ draft: Draft, _ match: LiveMatch, _ command: ClientCommand) {
+    connections.beginWait(command.id)
+    submit(draft, .command(command, seq: match.state.seq + 1))
   }
 
-  mutating func draft(_ match: LiveMatch, _ decision: LiveMatch.Decision) -> Draft {
-    switch decision {
-    case .append(let events): Draft(match, events)
-    case .end(let outcome, let reason, let events):
-      Draft(
-        ending: match, outcome, reason, first: events, accounts, at: now.wall, ended: matches.endMoment(now.wall))
-    case .rematch, .isTooLate: preconditionFailure("only events make a unit")
+  mutating func draft(_ match: LiveMatch, _ change: LiveMatch.Change) -> Draft {
+    switch change {
+    case .append(let events): Draft(appending: events, to: match)
+    case .end(let outcome, let reason, let events): draftEnd(of: match, outcome, reason, first: events)
     }
+  }
+
+  mutating func draftEnd(
+    of match: LiveMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
+    aside: String? = nil
+  ) -> Draft {
+    Draft(
+      ending: match, outcome, reason, first: events, aside: aside, accounts, at: now.wall,
+      ended: matches.endMoment(now.wall))
   }
 
   private mutating func rematch(
-    _ side: Player, _ mid: String?, _ match: LiveMatch, _ call: Call
+    _ side: Player, _ mid: String?, _ match: LiveMatch, _ command: ClientCommand
   ) throws(Refusal) -> Draft {
     guard !isDraining else { throw .draining }
-    try requireRoom(for: call.account.id)
+    try requireFreeMatch(for: command.account.id)
     guard let until = match.rematchUntil, now.monotonic <= until, match.record.x != nil else {
       let text = "a rematch can be asked for within \(configuration.rematchWithin / 1000) s"
       throw Refusal(.over, text, showing: match.id)
     }
     let agreed = match.state.wantsRematch[side.opponent]
     guard !agreed || match.account(at: side.opponent).map(isFull) != true else {
-      throw Refusal(Refusal.full.code, Refusal.full.text, showing: match.id)
+      throw Refusal.tooManyMatches.showing(match.id)
     }
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: side, mid: mid, .rematch(next: next))
-    let asked = Draft(match, [event])
+    let asked = Draft(appending: [event], to: match)
     guard let next else { return asked }
     guard let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) else {
       throw Refusal(.over, "your opponent's account no longer exists", showing: match.id)
@@ -75,11 +82,10 @@ extension Lobby {
     var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
     (record.opener, record.code) = (match.record.opener, match.record.code)
     let bots = Sides(x: isBot(.o, in: match), o: isBot(.x, in: match))
-    var begun = Draft(
-      starting: LiveMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, at: now.wall, previous: match.id,
-      station: match.state.nextStation)
     let living = Set(otherNodes.map(\.id))
-    begun.unit.logs[0].nodes = ([node] + living.intersection(match.nodes)).sorted()
+    var begun = Draft(
+      starting: LiveMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, at: now.wall,
+      nodes: [node] + living.intersection(match.nodes), previous: match.id, station: match.state.nextStation)
     begun.add(asked.unit.logs[0], [event])
     return begun
   }
@@ -93,7 +99,7 @@ extension Lobby {
   /// Subscribes a match's players at this node to the rematch, which is in memory already.
   mutating func goOver(from old: MatchID, to m: MatchID) {
     for (session, side) in swapSeats(from: old, to: m) {
-      if let id = sessions[session]?.connection { introduce(m, to: id, side) }
+      if let id = sessions[session]?.connection { tell(m) { $0.beginning(of: $1, to: id, side) } }
     }
     updatePresence(m)
   }

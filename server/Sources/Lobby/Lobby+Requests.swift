@@ -20,44 +20,44 @@ extension Lobby {
         retryUntilDone(.settle(session: sessionID, generation: session.generation))
         sessions.settle(sessionID)
       }
-      let call = Call(id: id, line: line, at: at, session: session, account: account)
-      attempt(id, line.id) { lobby throws(Refusal) in try lobby.perform(call) }
+      let command = ClientCommand(id: id, line: line, at: at, session: session, account: account)
+      attempt(id, line.id) { lobby throws(Refusal) in try lobby.perform(command) }
     }
   }
 
-  private mutating func perform(_ call: Call) throws(Refusal) {
-    let (id, re) = (call.id, call.re)
-    switch call.line.message {
+  private mutating func perform(_ command: ClientCommand) throws(Refusal) {
+    let (id, re) = (command.id, command.re)
+    switch command.line.message {
     case .confirm(let m): send(.ok(m, seq: nil), to: id, re: re)
-    case .sync(let m, _), .watch(let m, _), .export(let m, _): route(call.request, m, for: id)
+    case .sync(let m, _), .watch(let m, _), .export(let m, _): route(command.request, m, for: id)
     case .unwatch(let m): unwatch(m, id, re)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
-      if let m { route(call.request, m, for: id) } else { performBare(call) }
-    case .seek(let seek): try takeSeek(seek, call)
+      if let m { route(command.request, m, for: id) } else { performBare(command) }
+    case .seek(let seek): try takeSeek(seek, command)
     case .unseek:
       withdrawSeek(id)
       send(.ok(nil, seq: nil), to: id, re: re)
-    case .create(let terms, let key): try open(terms, key, call)
+    case .create(let terms, let key): try open(terms, key, command)
     case .join(let code):
-      try countCodeTry(call)
+      try countCodeTry(command)
       guard let code = canonicalCode(code) else { throw .roomCode }
-      ask(.code(code), for: id, re) { lobby, answer throws(Refusal) in
+      ask(.code(code), for: command) { lobby, answer throws(Refusal) in
         guard case .id(let m) = answer else { throw .busy }
         guard let m else { throw .roomCode }
-        lobby.route(call.request, m, for: id)
+        lobby.route(command.request, m, for: id)
       }
-    case .register, .token, .mute, .block: try change(call)
+    case .register, .token, .mute, .block: try change(command)
     case .top(let rules): showPage(.top(rules, limit: Limits.page), to: id, re)
     case .list: showPage(.live(limit: Limits.page), to: id, re)
     case .me:
-      ask(.profile(call.account.id), for: id, re) { lobby, answer throws(Refusal) in
+      ask(.profile(command.account.id), for: command) { lobby, answer throws(Refusal) in
         guard case .profile(let profile?) = answer else { throw .busy }
         lobby.cacheAndEnforce([profile.account])
         lobby.sendMe(profile, to: id, re)
       }
-    case .history(let rules, let before): try askHistory(of: rules, before: before, call)
-    case .host(let terms, let secret): try host(terms, secret, call)
-    case .tournament(let order): try performTournamentOrder(order, call)
+    case .history(let rules, let before): try askHistory(of: rules, before: before, command)
+    case .host(let terms, let secret): try host(terms, secret, command)
+    case .tournament(let order): try performTournamentOrder(order, command)
     // The connection may stay open for a moment after `bye`, and must not be paired then.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
@@ -65,17 +65,17 @@ extension Lobby {
   }
 
   /// Handles a command that names no match, by choosing one of the player's matches.
-  private mutating func performBare(_ call: Call) {
-    ask(.profile(call.account.id), for: call.id, call.re) { lobby, answer throws(Refusal) in
+  private mutating func performBare(_ command: ClientCommand) {
+    ask(.profile(command.account.id), for: command) { lobby, answer throws(Refusal) in
       guard case .profile(let profile?) = answer else { throw .busy }
       let meant: MatchID? =
-        switch call.line.message {
+        switch command.line.message {
         case .act(_, .rematch, _): profile.last
         case .act: profile.live.count == 1 ? profile.live[0] : nil
         default: profile.live.last ?? profile.last
         }
       guard let m = meant else { throw Refusal(.noMatch, "a bare command needs exactly one match; name it with m") }
-      lobby.route(.line(call.line.naming(m), at: call.at), m, for: call.id)
+      lobby.route(.line(command.line.naming(m), at: command.at), m, for: command.id)
     }
   }
 
@@ -95,17 +95,8 @@ extension Lobby {
     switch request {
     case .afterReading: break
     case .line(let line, let at):
-      let call = Call(id: id, line: line, at: at, session: session, account: account)
-      attempt(id, line.id) { lobby throws(Refusal) in
-        try call.requireGame(match.state.terms.rules)
-        switch line.message {
-        case .sync, .watch, .export: try lobby.look(match, call)
-        case .act(_, let action, let mid): try lobby.act(action, mid, match, call)
-        case .say, .emote, .report: try lobby.talk(match, call)
-        case .join(let code): try lobby.join(match, code, call)
-        default: break
-        }
-      }
+      let command = ClientCommand(id: id, line: line, at: at, session: session, account: account)
+      attempt(id, line.id) { lobby throws(Refusal) in try lobby.serve(command, match) }
     case .follow(_, let re, let isNew):
       // The match was over before the player was subscribed: queue the player's ticket again.
       if isNew, match.isOver { return requeueSeek(after: m, id, re) }
@@ -113,9 +104,24 @@ extension Lobby {
       if isNew, let side = match.side(of: account.id) { send(.paired(m, side), to: id, re: re) }
       sendState(of: match, to: id, re: nil, kind: .essential)
       subscribe(m, account.id, session.id)
-    case .room(_, let re): attempt(id, re) { lobby throws(Refusal) in try lobby.tellRoom(match, id, re) }
+    case .room(_, let re): tellRoom(match, id, re)
     case .caughtUp:
       if connections[id]?.watching.contains(m) == true { sendState(of: match, to: id, re: nil, kind: .spectator(m)) }
+    }
+  }
+
+  private mutating func serve(_ command: ClientCommand, _ match: LiveMatch) throws(Refusal) {
+    try command.requireGame(match.state.terms.rules)
+    switch command.line.message {
+    case .sync(_, let seq): try sync(match, from: seq, command)
+    case .watch(_, let code): try watch(match, code, command)
+    case .export(_, let seq): try export(match, from: seq, command)
+    case .act(_, let action, let mid): try act(action, mid, match, command)
+    case .say(_, let text): try say(text, match, command)
+    case .emote(_, let emote): try self.emote(emote, match, command)
+    case .report(_, let text): try report(text, match, command)
+    case .join(let code): try join(match, code, command)
+    default: break
     }
   }
 
@@ -149,9 +155,7 @@ extension Lobby {
     guard match.isSettled else { return replies.add(.orderCompleted(number, nil)) }
     let why = "by an administrator"
     note("annulled a match", ["m": m.rawValue, "why": why])
-    let draft = Draft(
-      ending: match, nil, .aborted, aside: why, accounts, at: now.wall, ended: matches.endMoment(now.wall))
-    submit(draft, .ordered(number))
+    submit(draftEnd(of: match, nil, .aborted, aside: why), .ordered(number))
   }
 }
 

@@ -15,13 +15,13 @@ extension Lobby {
     replies.add(.ask(number, question))
   }
 
-  /// Asks the store for a connection's request, which `then` carries out or refuses.
+  /// Asks the store for a client's command. If `then` throws a refusal, the refusal is sent.
   mutating func ask(
-    _ question: StoreQuestion, for id: ConnectionID, _ re: String?,
+    _ question: StoreQuestion, for command: ClientCommand,
     _ then: @escaping @Sendable (inout Lobby, StoreAnswer?) throws(Refusal) -> Void
   ) {
-    ask(question, for: id) { lobby, answer in
-      lobby.attempt(id, re) { lobby throws(Refusal) in try then(&lobby, answer) }
+    ask(question, for: command.id) { lobby, answer in
+      lobby.attempt(command.id, command.re) { lobby throws(Refusal) in try then(&lobby, answer) }
     }
   }
 
@@ -120,7 +120,7 @@ extension Lobby {
       case (.rematch(let old), _):
         guard isThere else { continue }
         swapSeats(from: old, to: m)
-        introduce(m)
+        tell(m) { $0.beginning(of: $1) }
         updatePresence(m)
       case (.paired(let ticket, let account), _): if isThere { subscribeSeeker(ticket, account, at: m) }
       case (.annul(let number), _):
@@ -148,7 +148,7 @@ extension Lobby {
     }
     if let old = previous(of: [event]), matches[old] != nil {
       swapSeats(from: old, to: m)
-      introduce(m)
+      tell(m) { $0.beginning(of: $1) }
     } else {
       for account in match.accounts { subscribeLateSeekers(account, at: m) }
     }

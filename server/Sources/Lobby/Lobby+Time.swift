@@ -72,14 +72,17 @@ extension Lobby {
     guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,
       match.work.retryAt.map({ $0 <= now.monotonic }) ?? true
     else { return }
+    let isAlone = membership.isAlone
     for side in Player.allCases {
       let isHere = !sessions.connections(of: side, in: match).isEmpty
-      switch match.presenceChange(of: side, isHere: isHere, isAlone: otherNodes.isEmpty) {
-      case .log(let kind): return submit(Draft(match, [MatchEvent(at: now.wall, side: side, kind)]), .itself)
+      switch match.presenceChange(of: side, isHere: isHere, isAlone: isAlone) {
+      case .log(let kind):
+        let event = MatchEvent(at: now.wall, side: side, kind)
+        return submit(Draft(appending: [event], to: match), .itself)
       case .forget: matches[m]?.presence[side].hasLeft = false
-      case .mark(let isHere):
+      case .mark:
         matches[m]?.mark(side, isHere: isHere, membership.now.monotonic, configuration)
-        if !isHere { tellGone(side, m) }
+        if !isHere { tell(m) { [configuration] in $0.gone(side, $1, configuration) } }
         arm(m)
       case nil: break
       }
@@ -88,7 +91,7 @@ extension Lobby {
 
   /// A player who is not connected here has left, unless there are other nodes: then a presence check finds out.
   mutating func checkAbsence(of side: Player, in m: MatchID) {
-    if otherNodes.isEmpty {
+    if membership.isAlone {
       matches[m]?.presence[side].hasLeft = true
     } else {
       matches.schedulePresenceCheck(m, now.monotonic)
@@ -110,7 +113,7 @@ extension Lobby {
       return
     }
     matches[m]?.presence[side].shortenGrace(configuration)
-    tellGone(side, m)
+    tell(m) { [configuration] in $0.gone(side, $1, configuration) }
     arm(m)
   }
 }

@@ -6,53 +6,52 @@ import TicTacToe
 extension Lobby {
   // MARK: requests
 
-  mutating func host(_ given: TournamentTerms, _ chosen: String?, _ call: Call) throws(Refusal) {
-    try call.requireTournaments()
+  mutating func host(_ given: TournamentTerms, _ chosen: String?, _ command: ClientCommand) throws(Refusal) {
+    try command.requireTournaments()
     var record = TournamentRecord()
     record.terms = given
     record.terms.name = ChatText.cleaned(given.name)
     guard !record.terms.name.isEmpty else { throw Refusal(.name, "the tournament needs a name") }
     guard !isDraining else { throw .draining }
-    let address = connections[call.id]?.address
+    let address = connections[command.id]?.address
     if let address, tournaments.open(from: address, now.wall) >= configuration.tournamentsPerAddress {
       throw Refusal(.occupied, "at most \(configuration.tournamentsPerAddress) open tournaments from one address")
     }
     let secret = chosen ?? crockford(bits: random.next(), count: 12, lowercase: true)
     record.secret = Lobby.digest(secret)
     record.code = crockford(bits: random.next(), count: Limits.code)
-    ask(.host(record, most: configuration.maxTournaments), for: call.id, call.re) { lobby, answer throws(Refusal) in
+    ask(.host(record, most: configuration.maxTournaments), for: command) { lobby, answer throws(Refusal) in
       switch answer {
       case .tournament(.found(let found)):
         if let address { lobby.tournaments.hasMade(found.record, from: address, lobby.now.wall) }
-        try lobby.follow(found, call, isOrganiser: true, secret: secret)
-      case .tournament(.taken): try lobby.host(given, chosen, call)
+        try lobby.follow(found, command, isOrganiser: true, secret: secret)
+      case .tournament(.taken): try lobby.host(given, chosen, command)
       case .tournament: throw Refusal(.occupied, "at most \(lobby.configuration.maxTournaments) open tournaments")
       default: throw .busy
       }
     }
   }
 
-  mutating func performTournamentOrder(_ order: TournamentOrder, _ call: Call) throws(Refusal) {
-    try call.requireTournaments()
+  mutating func performTournamentOrder(_ order: TournamentOrder, _ command: ClientCommand) throws(Refusal) {
+    try command.requireTournaments()
     guard let code = canonicalCode(order.code) else { throw .tournamentCode }
     if order.operation == .unfollow {
-      tournaments.unfollow(call.id, code)
-      return send(.ok(nil, seq: nil), to: call.id, re: call.re)
+      tournaments.unfollow(command.id, code)
+      return send(.ok(nil, seq: nil), to: command.id, re: command.re)
     }
-    try withTournament(code, call) { lobby, found throws(Refusal) in try lobby.carryOut(order, found, call) }
+    try withTournament(code, command) { lobby, found throws(Refusal) in try lobby.carryOut(order, found, command) }
   }
 
   /// Calls `then` with the tournament, reading it first if necessary. A wrong code counts as a try of the account and of the address.
   private mutating func withTournament(
-    _ code: String, _ call: Call, _ then: @escaping @Sendable (inout Lobby, Tournament) throws(Refusal) -> Void
+    _ code: String, _ command: ClientCommand,
+    _ then: @escaping @Sendable (inout Lobby, Tournament) throws(Refusal) -> Void
   ) throws(Refusal) {
     if let known = tournaments[code]?.known { return try then(&self, known) }
-    let id = call.id
-    let triers =
-      ["code \(session(of: id)?.account ?? 0)"] + [connections[id]?.address.map { "code \($0)" }].compactMap(\.self)
+    let triers = codeTriers(command)
     let most = configuration.codeTriesPerMinute
-    guard triers.allSatisfy({ tries.count($0, now.monotonic) < most }) else { throw .codeTries(most) }
-    ask(.tournament(code), for: id, call.re) { lobby, answer throws(Refusal) in
+    guard triers.allSatisfy({ tries.count($0, now.monotonic) < most }) else { throw .tooManyCodeTries(most) }
+    ask(.tournament(code), for: command) { lobby, answer throws(Refusal) in
       switch answer {
       case .tournament(.found(let found)): try then(&lobby, found)
       case .tournament:
@@ -63,36 +62,38 @@ extension Lobby {
     }
   }
 
-  private mutating func carryOut(_ order: TournamentOrder, _ found: Tournament, _ call: Call) throws(Refusal) {
-    let (record, id) = (found.record, call.id)
+  private mutating func carryOut(_ order: TournamentOrder, _ found: Tournament, _ command: ClientCommand)
+    throws(Refusal)
+  {
+    let (record, id) = (found.record, command.id)
     let isOrganiser = order.secret.map { Lobby.digest($0) == record.secret } ?? false
     guard isOrganiser || order.secret == nil && !order.isOrganisers else {
       throw Refusal(.forbidden, "this is not the organiser's secret")
     }
-    if order.operation == .games { return try sendGames(order, found, call) }
-    guard let change = try order.change(of: record, by: call) else {
-      return try follow(found, call, isOrganiser: isOrganiser, needsTable: true)
+    if order.operation == .games { return try sendGames(order, found, command) }
+    guard let change = try order.change(of: record, by: command) else {
+      return try follow(found, command, isOrganiser: isOrganiser, needsTable: true)
     }
     if order.operation == .leave { tournaments.unfollow(id, record.code) }
     if [.pause, .leave].contains(order.operation), seeks[id]?.ticket.seek.terms.tournament == record.code {
       withdrawSeek(id)
     }
-    ask(.changeTournament(record.code, change), for: id, call.re) { lobby, answer throws(Refusal) in
+    ask(.changeTournament(record.code, change), for: command) { lobby, answer throws(Refusal) in
       guard case .tournament(let result) = answer else { throw .busy }
       let changed = try result.changed
       lobby.tournaments.closes(changed.record)
       lobby.tournaments.markBehind(record.code)
       lobby.publish(lobby.otherNodes.map(\.id), .tournament(record.code))
-      guard order.operation == .leave else { return try lobby.follow(changed, call, isOrganiser: isOrganiser) }
-      lobby.send(.ok(nil, seq: nil), to: id, re: call.re)
+      guard order.operation == .leave else { return try lobby.follow(changed, command, isOrganiser: isOrganiser) }
+      lobby.send(.ok(nil, seq: nil), to: id, re: command.re)
     }
   }
 
   /// Makes a connection follow a tournament, and answers with the tournament's state (its notice) and table.
   private mutating func follow(
-    _ found: Tournament, _ call: Call, isOrganiser: Bool, needsTable: Bool = false, secret: String? = nil
+    _ found: Tournament, _ command: ClientCommand, isOrganiser: Bool, needsTable: Bool = false, secret: String? = nil
   ) throws(Refusal) {
-    let (code, account, id) = (found.record.code, call.session.account, call.id)
+    let (code, account, id) = (found.record.code, command.session.account, command.id)
     guard connections[id] != nil else { return }
     let before = tournaments[code]?.followers[id]
     // At most 60 whole tables a minute, because a table has up to 40 KiB.
@@ -107,7 +108,7 @@ extension Lobby {
     if before != nil, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
     // Use the tournament in memory, which may be newer than `found`.
     guard let entry = tournaments[code], let known = entry.known else { return }
-    tell(entry.notice(now), of: entry, to: id, re: call.re, secret: secret)
+    tell(entry.notice(now), of: entry, to: id, re: command.re, secret: secret)
     // A connection that has the table already gets only its own player's row.
     let rows = known.entrants.filter { isWhole || $0.account == account }.map(\.row)
     tournaments[code]?.partlySent.formUnion(rows.filter(entry.isNews).map(\.number))
@@ -116,26 +117,27 @@ extension Lobby {
 
   /// Sends the finished games in which a player had X, the latest first. The games with O come in the answers about the opponents.
   private mutating func sendGames(
-    _ order: TournamentOrder, _ found: Tournament, _ call: Call
+    _ order: TournamentOrder, _ found: Tournament, _ command: ClientCommand
   ) throws(Refusal) {
     let (record, number) = (found.record, order.number ?? 0)
-    try call.requireGame(record.terms.rules)
+    try command.requireGame(record.terms.rules)
     guard let account = found.entrants.first(where: { $0.row.number == number })?.account else {
       throw Refusal(.notFound, "the tournament has no such player")
     }
     try pages.beginHistory()
     let limit = Lobby.historyPage
-    ask(.history(account, before: order.before ?? .max, limit: limit), for: call.id, call.re) {
+    ask(.history(account, before: order.before ?? .max, limit: limit), for: command) {
       lobby, answer throws(Refusal) in
       lobby.pages.endHistory()
       guard case .summaries(let matches, let count) = answer else { throw .busy }
       for match in matches
       where match.terms.tournament == record.code && match.record.x == account && match.end?.outcome != nil {
-        lobby.send(.state(match.state, left: nil, you: nil), to: call.id)
+        lobby.send(.state(match.state, left: nil, you: nil), to: command.id)
       }
       let oldest = matches.last?.record.ended ?? 0
       let isLast = count < limit || oldest < record.begins ?? .max
-      lobby.send(.page("games", rows: [["n": .int(number)]], more: isLast ? nil : oldest), to: call.id, re: call.re)
+      let page = ServerMessage.page("games", rows: [["n": .int(number)]], more: isLast ? nil : oldest)
+      lobby.send(page, to: command.id, re: command.re)
     }
   }
 
@@ -191,14 +193,14 @@ extension Lobby {
   // MARK: seeks
 
   /// Handles a seek in a tournament: the tournament's terms replace the seek's terms.
-  mutating func takeTournamentSeek(_ seek: ClientMessage.Seek, _ call: Call) throws(Refusal) {
-    try call.requireTournaments()
+  mutating func takeTournamentSeek(_ seek: ClientMessage.Seek, _ command: ClientCommand) throws(Refusal) {
+    try command.requireTournaments()
     guard let code = seek.terms.tournament.flatMap(canonicalCode) else { throw .tournamentCode }
-    try withTournament(code, call) { lobby, found throws(Refusal) in
-      if let refusal = found.refusal(ofSeekBy: call.account.id, at: lobby.now.wall) { throw refusal }
+    try withTournament(code, command) { lobby, found throws(Refusal) in
+      if let refusal = found.refusal(ofSeekBy: command.account.id, at: lobby.now.wall) { throw refusal }
       var seek = ClientMessage.Seek(found.record.matchTerms, bots: true, key: seek.key)
       seek.range = nil
-      try lobby.queueSeek(seek, call)
+      try lobby.queueSeek(seek, command)
     }
   }
 

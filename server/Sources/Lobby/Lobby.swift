@@ -67,7 +67,7 @@ package struct Lobby: Sendable {
     switch input {
     case .connected(let id, let address): connected(id, address)
     case .line(let id, let line, let at, let roundTrip):
-      connections.measured(roundTrip, of: id)
+      connections.setRoundTrip(roundTrip, of: id)
       enqueue(.line(line, at: at), for: id)
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .caughtUp(let id, let missed): for m in missed { enqueue(.caughtUp(m), for: id) }
@@ -168,23 +168,18 @@ package struct Lobby: Sendable {
 
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ refusal: Refusal) {
     replies.counts.refused[refusal.code, default: 0] += 1
-    replies.add(audience.refusal(refusal, refusal.m.flatMap { matches[$0] }, to: id, re: re))
+    replies.add(matchLines.refusal(refusal, refusal.m.flatMap { matches[$0] }, to: id, re: re))
   }
 
-  var audience: Audience { Audience(sessions: sessions, connections: connections, now: now.monotonic) }
+  /// Sends lines about a match, if it is in memory.
+  mutating func tell(_ m: MatchID, _ lines: (MatchLines, LiveMatch) -> [LobbyEffect]) {
+    if let match = matches[m] { replies.add(lines(matchLines, match)) }
+  }
+
+  var matchLines: MatchLines { MatchLines(sessions: sessions, connections: connections, now: now.monotonic) }
 
   mutating func sendState(of match: LiveMatch, to id: ConnectionID, re: String?, kind: LineKind) {
-    replies.add(audience.state(of: match, to: id, re: re, kind: kind))
-  }
-
-  mutating func introduce(_ m: MatchID) { if let match = matches[m] { replies.add(audience.introduce(match)) } }
-
-  mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
-    if let match = matches[m] { replies.add(audience.introduce(match, to: id, side)) }
-  }
-
-  mutating func tellGone(_ side: Player, _ m: MatchID) {
-    if let match = matches[m] { replies.add(audience.tellGone(side, match, configuration)) }
+    replies.add(matchLines.state(of: match, to: id, re: re, kind: kind))
   }
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
@@ -212,7 +207,7 @@ package struct Lobby: Sendable {
   }
 
   /// Throws if an account may not have one more match.
-  func requireRoom(for account: Int64) throws(Refusal) { if isFull(account) { throw .full } }
+  func requireFreeMatch(for account: Int64) throws(Refusal) { if isFull(account) { throw .tooManyMatches } }
 
   mutating func evictAccount(_ id: Int64) {
     if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.evict(id) }

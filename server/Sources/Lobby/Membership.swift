@@ -40,6 +40,8 @@ struct Membership: Sendable {
   mutating func advance(to local: Moment) { now = Moment(monotonic: local.monotonic, wall: local.wall + clockAhead) }
 
   var others: [NodeRecord] { living.filter { $0.id != node } }
+  /// Whether no other node is alive.
+  var isAlone: Bool { !living.contains { $0.id != node } }
   var otherAddresses: [String] { others.map(\.address).filter { !$0.isEmpty } }
   /// The oldest living node: it pairs tickets and adopts matches that no living node follows.
   var leader: NodeID? { living.first?.id }

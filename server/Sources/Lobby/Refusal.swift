@@ -15,19 +15,23 @@ struct Refusal: Error, Hashable {
 
   static let busy = Refusal(.busy, "the server cannot store this now; try again in a moment")
   static let draining = Refusal(.draining, "the server is stopping")
-  static let full = Refusal(.occupied, "at most \(Lobby.matchesPerAccount) matches at a time")
-  static let unrated = Refusal(.forbidden, "rated matches are for people with a name; register one, or play unrated")
+  static let tooManyMatches = Refusal(.occupied, "at most \(Lobby.matchesPerAccount) matches at a time")
+  static let mayNotPlayRated = Refusal(
+    .forbidden, "rated matches are for people with a name; register one, or play unrated")
   static let roomCode = Refusal(.code, "no room has this code now")
   static let tournamentCode = Refusal(.code, "no tournament has this code")
-  static let removed = Refusal(.forbidden, "the organiser has removed you from the tournament")
+  static let removedFromTournament = Refusal(.forbidden, "the organiser has removed you from the tournament")
   static let accountGone = Refusal(.auth, "this account no longer exists")
   static let seekKey = Refusal(.midReused, "this key was used for another seek")
 
-  static func codeTries(_ most: Int) -> Refusal { Refusal(.rate, "at most \(most) tries of codes a minute") }
+  /// The same refusal, sent with the present state of a match.
+  func showing(_ m: MatchID) -> Refusal { Refusal(code, text, showing: m) }
+
+  static func tooManyCodeTries(_ most: Int) -> Refusal { Refusal(.rate, "at most \(most) tries of codes a minute") }
 }
 
 /// A line from a logged-in client, with the client's session and account.
-struct Call: Sendable {
+struct ClientCommand: Sendable {
   let id: ConnectionID
   let line: ClientLine
   /// When the line was decoded, in monotonic ms.
@@ -38,7 +42,7 @@ struct Call: Sendable {
   var re: String? { line.id }
   var request: Request { .line(line, at: at) }
 
-  /// Throws if the client's `hello` did not say that it knows the game.
+  /// Throws if the client's `hello` did not say that the client knows the game.
   func requireGame(_ rules: Variant) throws(Refusal) {
     guard session.games.contains(rules) else {
       throw Refusal(
@@ -53,8 +57,8 @@ struct Call: Sendable {
   }
 
   /// Throws if the terms are rated and the player is a guest or a bot.
-  func requireRating(_ terms: MatchTerms) throws(Refusal) {
-    guard !terms.rated || !account.guest && !session.isBot else { throw .unrated }
+  func requireMayPlay(_ terms: MatchTerms) throws(Refusal) {
+    guard !terms.rated || !account.guest && !session.isBot else { throw .mayNotPlayRated }
   }
 }
 
@@ -82,7 +86,7 @@ extension TournamentResult {
       switch self {
       case .found(let changed): return changed
       case .full: throw Refusal(.occupied, "at most \(Tournament.mostEntrants) players in a tournament")
-      case .removed: throw .removed
+      case .removed: throw .removedFromTournament
       case .noEntrant: throw Refusal(.notFound, "the tournament has no such player")
       case .hasStarted: throw Refusal(.over, "the tournament has started")
       case .isOver: throw Refusal(.over, "the tournament is over")

@@ -28,7 +28,7 @@ struct SharedPages: Sendable {
   mutating func read(_ page: StoreQuestion, _ answer: StoreAnswer?, _ now: Int64) -> [(id: ConnectionID, re: String?)] {
     switch (page, answer) {
     case (.top(let rules, _), .accounts(let best)):
-      let rows = best.map { JSONObject(fields: SharedPages.row($0, rules) + SharedPages.results($0[rules])) }
+      let rows = best.map { JSONObject(fields: $0.row(rules) + $0[rules].results) }
       known[page] = (now, rows.map { (.classic, $0.bytes) })
     case (_, .summaries(let live, _)): known[page] = (now, SharedPages.listRows(live))
     default: known[page] = nil
@@ -53,49 +53,6 @@ struct SharedPages: Sendable {
 
   // MARK: rows
 
-  /// A player's settings and results in Classic, and a row for each other game that the player has played and the client knows.
-  static func meRows(_ profile: Profile, live: [MatchID], _ games: [Variant]) -> [JSONObject] {
-    let account = profile.account
-    var me = JSONObject(fields: row(account, .classic))
-    me.add("guest", .bool(account.guest))
-    me.fields += results(account[.classic])
-    me.add("quiet", .bool(account.quiet))
-    me.add("blocked", .array(profile.blockedNames.map(JSON.string)))
-    me.add("matches", .array(live.map { .string($0.rawValue) }))
-    let others = games.filter { !$0.isImplied && account[$0] != Standing() }.map { rules in
-      JSONObject(
-        fields: [.init(name: "rules", value: .string(rules.rawValue))] + row(account, rules) + results(account[rules]))
-    }
-    return [me] + others
-  }
-
-  /// The finished matches of a player in the games that the client knows.
-  static func historyRows(_ found: [MatchSummary], of account: Int64, _ games: [Variant]) -> [JSONObject] {
-    found.compactMap { match in
-      guard let end = match.end, games.contains(match.terms.rules) else { return nil }
-      var row: JSONObject = [
-        "m": .string(match.record.id.rawValue), "ended": .int(match.record.ended ?? 0),
-        "side": .string(match.record.o == account ? "o" : "x"), "x": .string(match.players.x.name),
-        "o": .string(match.players.o.name), "result": .string(end.outcome?.text ?? "none"),
-        "reason": .string(end.reason.rawValue), "plies": .int(match.plies),
-      ]
-      row.name(match.terms.rules)
-      return row
-    }
-  }
-
-  private static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
-    [
-      .init(name: "name", value: .string(account.name)),
-      .init(name: "rating", value: .int(Int(account[rules].rating.value.rounded()))),
-      .init(name: "rd", value: .int(Int(account[rules].rating.deviation.rounded()))),
-    ]
-  }
-
-  private static func results(_ standing: Standing) -> [JSONObject.Field] {
-    [("won", standing.won), ("drawn", standing.drawn), ("lost", standing.lost)].map { .init(name: $0, value: .int($1)) }
-  }
-
   /// The live matches that everybody may watch, the strongest pairs first.
   private static func listRows(_ live: [MatchSummary]) -> [(rules: Variant, json: [UInt8])] {
     func strength(_ match: MatchSummary) -> Int { match.players.x.rating + match.players.o.rating }
@@ -109,6 +66,53 @@ struct SharedPages: Sendable {
       row.name(match.terms.rules)
       return (match.terms.rules, row.bytes)
     }
+  }
+}
+
+extension Profile {
+  /// The player's settings and results in Classic, and a row for each other game that the player has played and the client knows.
+  func rows(live: [MatchID], _ games: [Variant]) -> [JSONObject] {
+    var me = JSONObject(fields: account.row(.classic))
+    me.add("guest", .bool(account.guest))
+    me.fields += account[.classic].results
+    me.add("quiet", .bool(account.quiet))
+    me.add("blocked", .array(blockedNames.map(JSON.string)))
+    me.add("matches", .array(live.map { .string($0.rawValue) }))
+    let others = games.filter { !$0.isImplied && account[$0] != Standing() }.map { rules in
+      JSONObject(
+        fields: [.init(name: "rules", value: .string(rules.rawValue))] + account.row(rules) + account[rules].results)
+    }
+    return [me] + others
+  }
+}
+
+extension MatchSummary {
+  /// The row of a finished match in the history of one of its players; `nil` if the client does not know the game.
+  func historyRow(of account: Int64, _ games: [Variant]) -> JSONObject? {
+    guard let end, games.contains(terms.rules) else { return nil }
+    var row: JSONObject = [
+      "m": .string(record.id.rawValue), "ended": .int(record.ended ?? 0),
+      "side": .string(record.o == account ? "o" : "x"), "x": .string(players.x.name), "o": .string(players.o.name),
+      "result": .string(end.outcome?.text ?? "none"), "reason": .string(end.reason.rawValue), "plies": .int(plies),
+    ]
+    row.name(terms.rules)
+    return row
+  }
+}
+
+extension AccountRecord {
+  fileprivate func row(_ rules: Variant) -> [JSONObject.Field] {
+    let rating = self[rules].rating
+    return [
+      .init(name: "name", value: .string(name)), .init(name: "rating", value: .int(Int(rating.value.rounded()))),
+      .init(name: "rd", value: .int(Int(rating.deviation.rounded()))),
+    ]
+  }
+}
+
+extension Standing {
+  fileprivate var results: [JSONObject.Field] {
+    [("won", won), ("drawn", drawn), ("lost", lost)].map { .init(name: $0, value: .int($1)) }
   }
 }
 

@@ -7,15 +7,16 @@ enum UnitOrigin: Sendable {
   /// A timer or a presence change: no client waits for an answer.
   case itself
   /// A command, answered with the `seq` of its event.
-  case command(ConnectionID, ClientLine, at: Int64, seq: Int)
-  case opened(ConnectionID, ClientLine, at: Int64)
+  case command(ClientCommand, seq: Int)
+  /// A command that opens a room.
+  case opened(ClientCommand)
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// The connection that waits for the verdict, and when its command was decoded, in monotonic ms; `nil` if no client caused the unit.
-  var request: (id: ConnectionID, at: Int64)? {
+  /// The command whose connection waits for the verdict; `nil` if no client caused the unit.
+  var command: ClientCommand? {
     switch self {
-    case .command(let id, _, let at, _), .opened(let id, _, let at): (id, at)
+    case .command(let command, _), .opened(let command): command
     case .itself, .paired, .ordered: nil
     }
   }

@@ -59,7 +59,7 @@ struct Pairing: Sendable {
   let m: MatchID
   let seats: Sides<Ticket>
 
-  /// X is the player who has had X less often than O: in the tournament, if it is one, otherwise in all matches. Chance decides a tie.
+  /// The player with the lower balance (games as X minus games as O) gets X. In a tournament only its games count. Chance decides a tie.
   init(_ a: Ticket, _ b: Ticket, _ table: TournamentDesk.Entry?, _ random: inout Entropy) {
     func balance(_ ticket: Ticket) -> Int { table?.entrants[ticket.account]?.balance ?? ticket.player.xBalance }
     let aIsX = balance(a) == balance(b) ? random.next() & 1 == 0 : balance(a) < balance(b)

@@ -44,22 +44,22 @@ struct TournamentDesk: Sendable {
       row.number > rows.count || rows[row.number - 1] != row || partlySent.contains(row.number)
     }
 
-    /// The rows and, if it has changed, the notice that the followers lack, which count as sent to all; `nil` if nothing is sent now.
+    /// Returns the changed rows, and the notice if it has changed, and records them as sent to all followers. Returns `nil` if nothing may
+    /// be sent yet.
     mutating func takeChanges(_ now: Moment) -> (rows: [TournamentRow], notice: TournamentNotice?)? {
       guard let known, mayTell(now) else { return nil }
-      let rows = known.entrants.map(\.row)
-      var changed: [TournamentRow] = []
-      for (i, row) in rows.enumerated() where isNews(row) {
-        changed.append(row)
-        // Omit a name that the followers have already.
-        if i < self.rows.count, self.rows[i].name == row.name { changed[changed.count - 1].name = "" }
+      let newRows = known.entrants.map(\.row)
+      var changed = newRows.filter(isNews)
+      // Omit a name that the followers have already.
+      for (i, row) in changed.enumerated() where row.number <= rows.count && rows[row.number - 1].name == row.name {
+        changed[i].name = ""
       }
-      let notice = notice(now)
-      var compared = notice
-      (compared.remaining, compared.running) = (self.notice.remaining, self.notice.running)
-      let isNews = compared != self.notice
-      (self.rows, partlySent, self.notice, toldAt) = (rows, [], notice, now.monotonic)
-      return (changed, isNews ? notice : nil)
+      let newNotice = notice(now)
+      var compared = newNotice
+      (compared.remaining, compared.running) = (notice.remaining, notice.running)
+      let hasNewNotice = compared != notice
+      (rows, partlySent, notice, toldAt) = (newRows, [], newNotice, now.monotonic)
+      return (changed, hasNewNotice ? newNotice : nil)
     }
 
     /// Above 100 followers, changes wait up to three seconds: a message to 512 players delays answers to moves by some milliseconds.
@@ -180,20 +180,20 @@ extension Tournament {
     case .playing: return nil
     case .paused: return Refusal(.over, "you have paused; send play to go on")
     case .left, nil: return Refusal(.over, "enter the tournament first")
-    case .removed: return Refusal(.over, Refusal.removed.text)
+    case .removed: return Refusal(.over, Refusal.removedFromTournament.text)
     }
   }
 }
 
 extension TournamentOrder {
-  /// What a player's order changes in the store; `nil` for an order that only asks. Throws if the player may not give it.
-  func change(of record: TournamentRecord, by call: Call) throws(Refusal) -> TournamentChange? {
-    let account = call.session.account
+  /// The change that a player's order makes in the store; `nil` for an order that only reads. Throws if the player may not give the order.
+  func change(of record: TournamentRecord, by command: ClientCommand) throws(Refusal) -> TournamentChange? {
+    let account = command.session.account
     switch operation {
     case .follow, .unfollow, .games: return nil
     case .enter:
-      try call.requireGame(record.terms.rules)
-      guard !call.session.isBot || record.terms.bots else {
+      try command.requireGame(record.terms.rules)
+      guard !command.session.isBot || record.terms.bots else {
         throw Refusal(.forbidden, "the organiser lets no programs play")
       }
       return .enter(account: account)

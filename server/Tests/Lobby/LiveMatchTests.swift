@@ -38,7 +38,7 @@ import TicTacToe
   private mutating func play(_ cells: [String]) throws {
     for (i, cell) in cells.enumerated() {
       let now = Int64(i + 1) * 1000
-      guard case .append(let events) = try decide(i % 2 == 0 ? .x : .o, try move(cell), at: now) else {
+      guard case .change(.append(let events)) = try decide(i % 2 == 0 ? .x : .o, try move(cell), at: now) else {
         Issue.record("\(cell) does not continue the match")
         return
       }
@@ -46,7 +46,7 @@ import TicTacToe
     }
   }
 
-  private func due(at now: Int64) -> LiveMatch.Decision? {
+  private func due(at now: Int64) -> LiveMatch.Change? {
     match.due(flagDelay: 0, Moment(monotonic: now, wall: now), configuration)
   }
 
@@ -54,7 +54,7 @@ import TicTacToe
     try play(["a1", "b1", "a2", "b2"])
     expectRefusal(.o, try move("c3"), at: 5000, "it is not your turn")
     expectRefusal(.x, try move("a1"), at: 5000, "a1 is taken")
-    guard case .end(.win(.x), .normal, let events) = try decide(.x, try move("a3"), at: 5000) else {
+    guard case .change(.end(.win(.x), .normal, let events)) = try decide(.x, try move("a3"), at: 5000) else {
       Issue.record("X has three in a row")
       return
     }
@@ -86,7 +86,7 @@ import TicTacToe
     expectRefusal(.x, .claim, at: 2000, "your opponent is connected")
     try fold(MatchEvent(at: 3000, side: .o, .gone), at: 3000)
     expectRefusal(.x, .claim, at: 42_999, "your opponent may still come back")
-    if case .end(.win(.x), .gone, _) = try decide(.x, .claim, at: 43_000) {} else { Issue.record("40 s are over") }
+    if case .change(.end(.win(.x), .gone, _)) = try decide(.x, .claim, at: 43_000) {} else { Issue.record("40 s are over") }
     try fold(MatchEvent(at: 38_000, side: .o, .back), at: 38_000)
     try fold(MatchEvent(at: 39_000, side: .o, .gone), at: 39_000)
     #expect(match.presence.o.claimableAt(configuration) == 64_000, "35 s of 60 s are used")

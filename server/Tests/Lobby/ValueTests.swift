@@ -107,7 +107,7 @@ import TicTacToe
       at: 0, .start(Sides(x: info, o: info), MatchTerms(), confirm: false, previous: nil, keys: []))
     try match.add(start, body: start.body, at: 0, .init())
     let (resigned, gone) = (MatchEvent(at: 1, side: .x, .resign), MatchEvent(at: 1, side: .x, .gone))
-    let draft = Draft(match, [resigned])
+    let draft = Draft(appending: [resigned], to: match)
     func found(_ events: [MatchEvent]) -> FollowedMatch {
       FollowedMatch(
         match: StoredMatch(record: match.record, bodies: events.map(\.body)), accounts: [], nodes: [], here: [:],
@@ -152,7 +152,7 @@ import TicTacToe
     table.beginWait(7)
     let turns = (1...65).map { table.enqueue(.room(m, re: "\($0)"), for: 7) }
     #expect(turns.prefix(64).allSatisfy { $0 == .later } && turns.last == .refused)
-    table.begin("s", on: 7, version: 1, first: [.room(m, re: "first")])
+    table.beginSession("s", on: 7, version: 1, first: [.room(m, re: "first")])
     #expect(table.takeNext(7) == nil && !table.isSettled)
     table.endWait(7)
     let order = (0..<2).map { _ in table.takeNext(7)?.re }
@@ -171,18 +171,18 @@ import TicTacToe
     try match.add(start, body: start.body, at: 0, .init())
     for id in [ConnectionID(1), 2, 3] {
       connections.open(id, from: nil)
-      connections.begin("s\(id)", on: id, version: 1, first: [])
+      connections.beginSession("s\(id)", on: id, version: 1, first: [])
       sessions.put(Session(id: "s\(id)", account: Int64(id), connection: id, generation: 1))
     }
     match.add("s1", to: .x)
     match.add("s2", to: .o)
     match.watchers = [2, 3]
-    let audience = Audience(sessions: sessions, connections: connections, now: 0)
-    let told = audience.tell(start, start.body, of: match).compactMap { effect -> (ConnectionID, LineKind)? in
+    let lines = MatchLines(sessions: sessions, connections: connections, now: 0)
+    let told = lines.event(start, start.body, of: match).compactMap { effect -> (ConnectionID, LineKind)? in
       if case .send(let id, _, let kind) = effect { (id, kind) } else { nil }
     }
     #expect(told.map(\.0) == [1, 2, 3] && told.map(\.1) == [.essential, .essential, .spectator(m)])
-    guard case .send(2, let line, .essential) = audience.refusal(.busy, match, to: 2, re: "r") else {
+    guard case .send(2, let line, .essential) = lines.refusal(.busy, match, to: 2, re: "r") else {
       Issue.record("the refusal is sent to nobody")
       return
     }

@@ -1,31 +1,31 @@
 import MatchProtocol
 import TicTacToe
 
-/// Who is told of a match at this node, and in which words: the lines of each client, as effects.
-struct Audience {
+/// Makes the lines about a match for the players and spectators at this node; the lobby sends them.
+struct MatchLines {
   let sessions: Sessions
   let connections: ConnectionTable
   /// Monotonic ms.
   let now: Int64
 
-  /// An event that was just folded into the match, to its players and spectators.
-  func tell(_ event: MatchEvent, _ body: [UInt8], of match: LiveMatch) -> [LobbyEffect] {
+  /// The lines of an event that was just folded into the match.
+  func event(_ event: MatchEvent, _ body: [UInt8], of match: LiveMatch) -> [LobbyEffect] {
     let line = ServerMessage.event(match.id, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
     return addresses(of: match).map { id, kind in
       knows(event, id) ? .send(id, line, kind) : state(of: match, to: id, re: nil, kind: kind)
     }
   }
 
-  /// To the opponent of an absent side: when the win may be claimed.
-  func tellGone(_ side: Player, _ match: LiveMatch, _ configuration: LobbyConfiguration) -> [LobbyEffect] {
+  /// The lines that say when the opponent of an absent side may claim the win.
+  func gone(_ side: Player, _ match: LiveMatch, _ configuration: LobbyConfiguration) -> [LobbyEffect] {
     guard match.state.phase == .live else { return [] }
     let wait = Int((match.presence[side].claimableAt(configuration) ?? now) - now)
     let line = ServerMessage.gone(match.id, side, claimIn: max(0, wait)).bytes()
     return sessions.connections(of: side.opponent, in: match).map { .send($0, line, .essential) }
   }
 
-  /// A match that begins, with all its events, to its players and to the spectators of its room.
-  func introduce(_ match: LiveMatch) -> [LobbyEffect] {
+  /// The lines of a match that begins, with all its events, for its players and the spectators of its room.
+  func beginning(of match: LiveMatch) -> [LobbyEffect] {
     guard match.state.phase != .open else { return [] }
     let lines = ServerMessage.events(of: match.id, match.log.bodies).map { $0.bytes() }
     // Spectators have the state of the room already, so only players are sent its `open` event.
@@ -41,8 +41,8 @@ struct Audience {
       + lines.dropFirst(opening).flatMap { line in everybody.map { id, kind in LobbyEffect.send(id, line, kind) } }
   }
 
-  /// A match that began at another node, to one of its players here.
-  func introduce(_ match: LiveMatch, to id: ConnectionID, _ side: Player) -> [LobbyEffect] {
+  /// The lines of a match that began at another node, for one of its players here.
+  func beginning(of match: LiveMatch, to id: ConnectionID, _ side: Player) -> [LobbyEffect] {
     ([.paired(match.id, side)] + ServerMessage.events(of: match.id, match.log.bodies)).map {
       .send(id, $0.bytes(), .essential)
     }
@@ -74,10 +74,13 @@ struct Audience {
   }
 
   /// The players' connections, then those of spectators who do not play.
-  private func addresses(of match: LiveMatch) -> [(ConnectionID, LineKind)] {
+  private func addresses(of match: LiveMatch) -> [(id: ConnectionID, kind: LineKind)] {
     let players = sessions.connections(following: match)
-    return players.map { ($0, .essential) }
-      + match.watchers.filter { !players.contains($0) }.map { ($0, .spectator(match.id)) }
+    var result: [(ConnectionID, LineKind)] = []
+    result.reserveCapacity(players.count + match.watchers.count)
+    for id in players { result.append((id, .essential)) }
+    for id in match.watchers where !players.contains(id) { result.append((id, .spectator(match.id))) }
+    return result
   }
 
   private func side(of id: ConnectionID, in match: LiveMatch) -> Player? {
