@@ -14,15 +14,19 @@ final class ClientFolder: Sendable {
 
   private let folder: String
   private let server: String
-  private let lock = Mutex(())
-  /// The open lock file, or −1.
-  private let sessionLock: Int32
-  /// Whether another program of this user has the saved session. Two windows with one session would end each other's connection in turn, so
-  /// the second window logs in as a new guest and stores no tokens.
-  private let isTaken: Bool
+  private let session: Mutex<Session>
 
-  /// An unprotected connection (`isExposed`), which others can read, has its own file of tokens.
-  init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
+  private struct Session {
+    /// The open lock file, or −1.
+    var lock: Int32
+    /// Whether this client may use the saved tokens. Two windows with one session would end each other's connection in turn, so the second
+    /// window logs in as a new guest and stores no tokens.
+    var isOurs: Bool
+  }
+
+  /// An unprotected connection (`isExposed`), which others can read, has its own file of tokens. Without `hasSession` only the server's
+  /// certificate is remembered, and the saved session stays free for another window.
+  init(_ folder: String, host: String, port: Int, isExposed: Bool = false, hasSession: Bool = true) {
     self.folder = folder
     server = "\(host):\(port)"
     let name =
@@ -30,26 +34,36 @@ final class ClientFolder: Sendable {
       + (isExposed ? ".plain" : "")
     credentialsFile = "\(folder)/servers/\(name).json"
     ClientFolder.makeFolder(of: credentialsFile)
-    let file = open("\(folder)/servers/\(name).lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-    isTaken = file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0
-    sessionLock = file
+    let lock = hasSession ? open("\(folder)/servers/\(name).lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600) : -1
+    let isOurs = hasSession && (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0)
+    session = Mutex(Session(lock: lock, isOurs: isOurs))
   }
 
-  deinit { if sessionLock >= 0 { close(sessionLock) } }
+  deinit { release() }
+
+  /// Leaves the saved session to the next client. From then on this object neither reads nor saves tokens.
+  func release() {
+    session.withLock { session in
+      if session.lock >= 0 { close(session.lock) }
+      session = Session(lock: -1, isOurs: false)
+    }
+  }
 
   private let credentialsFile: String
   private var knownFile: String { "\(folder)/known_servers" }
 
-  /// The tokens for this server; `nil` if there are none, or another program has the session.
+  /// The tokens for this server; `nil` if there are none, or another client has the session.
   var credentials: Credentials? {
-    guard !isTaken, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
+    guard session.withLock({ $0.isOurs }), let data = FileManager.default.contents(atPath: credentialsFile) else {
+      return nil
+    }
     return try? JSONDecoder().decode(Credentials.self, from: data)
   }
 
-  /// Saves the tokens with mode 0600; false if that failed. If another program has the session: true, without saving.
+  /// Saves the tokens with mode 0600; false if that failed. If another client has the session: true, without saving.
   func save(_ credentials: Credentials) -> Bool {
-    lock.withLock { _ in
-      guard !isTaken, let data = try? JSONEncoder().encode(credentials) else { return isTaken }
+    session.withLock { session in
+      guard session.isOurs, let data = try? JSONEncoder().encode(credentials) else { return !session.isOurs }
       return write(data, to: credentialsFile)
     }
   }
@@ -68,7 +82,7 @@ final class ClientFolder: Sendable {
   private var entry: String? {
     get { lines.last { $0.first == server }.flatMap { $0.count > 1 ? $0[1] : nil } }
     set {
-      lock.withLock { _ in
+      session.withLock { _ in
         var rest = lines.filter { $0.first != server }
         if let newValue { rest.append([server, newValue]) }
         _ = write(Data(rest.map { $0.joined(separator: " ") + "\n" }.joined().utf8), to: knownFile)

@@ -67,6 +67,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   }
 
   func close() {
+    // At once: the program may make its next client before the loop's thread has closed this one.
+    folder?.release()
     loop.execute {
       self.wanted = false
       self.retry?.cancel()
@@ -96,7 +98,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var known: ClientFolder? {
     guard current > 0, let path = configuration.folder else { return folder }
     if let known = pins[node] { return known }
-    let fresh = ClientFolder(path, host: node.host, port: node.port)
+    let fresh = ClientFolder(path, host: node.host, port: node.port, hasSession: false)
     pins[node] = fresh
     return fresh
   }

@@ -107,7 +107,7 @@ package final class MatchClient: Sendable {
   /// Stays connected until `disconnect` or a failure.
   package func connect() { runner.open() }
 
-  /// Sends `bye` and closes.
+  /// Sends `bye`, closes, and leaves the saved login to the next client.
   package func disconnect() { runner.close() }
 
   /// Drops the connection as a broken network does, for tests and demonstrations. The client then reconnects.

@@ -37,4 +37,21 @@ import Testing
     #expect(second.credentials == nil && second.save(.init(token: "u")))
     #expect(first.credentials?.token == "t")
   }
+
+  @Test func `a released session belongs to the next client, and the last client no longer saves`() {
+    let first = open()
+    #expect(first.save(.init(token: "t")))
+    first.release()
+    let second = open()
+    #expect(second.credentials?.token == "t" && first.credentials == nil)
+    #expect(first.save(.init(token: "u")) && second.credentials?.token == "t")
+  }
+
+  @Test func `a node of which only the certificate is remembered leaves its session to another window`() {
+    #expect(open().save(.init(token: "t")))
+    let node = ClientFolder(folder.path, host: "a", port: 1, hasSession: false)
+    #expect(open().credentials?.token == "t" && node.credentials == nil)
+    node.pin = "fingerprint"
+    #expect(open().pin == "fingerprint")
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import MatchProtocol
 import Synchronization
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -208,6 +209,23 @@ private let welcome = ServerMessage.welcome(
       let last = try peer.hear()
       #expect(last.hasSuffix(String(decoding: ClientLine(.bye).bytes, as: UTF8.self)))
     }
+  }
+
+  @Test func `a client that replaces another at once has the saved login`() throws {
+    let (peer, folder) = (try Peer(), TemporaryFolder())
+    #expect(ClientFolder(folder.path, host: "127.0.0.1", port: peer.port).save(.init(token: "t", resume: "r")))
+    let configuration = MatchClient.Configuration(
+      ServerAddress(.init(host: "127.0.0.1", port: peer.port)), folder: folder.path)
+    let first = MatchClient(configuration)
+    // The loop's thread cannot close the first client before the second is made.
+    let isMade = DispatchSemaphore(value: 0)
+    PollLoop.shared.execute { isMade.wait() }
+    first.disconnect()
+    let second = MatchClient(configuration)
+    isMade.signal()
+    second.connect()
+    try peer.take()
+    #expect(try peer.hear("\n").contains(#""resume":"r""#))
   }
 
   @Test func `dozens of clients share one thread, which ends with the last of them`() throws {
