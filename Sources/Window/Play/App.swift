@@ -328,13 +328,13 @@ package final class App: PlatformGame {
     func participant(_ side: Player) -> Participant {
       joined.you == side ? .human(name: joined.names[side]) : .remote(name: joined.names[side])
     }
-    let (connection, milliseconds) = (connection, machine.milliseconds)
     let players = Participants(x: participant(.x), o: participant(.o))
     session.join(
       players, variant: joined.rules, seed: joined.match.seed, station: joined.station, moves: joined.moves,
       times: joined.times
-    ) { side in
-      connection?.match(joined.match)?.remaining(side, at: milliseconds())
+    ) { [unowned(unsafe) self] side in
+      // The connection may be another one by then: a tab that gets its match back connects again.
+      connection?.match(joined.match)?.remaining(side, at: machine.milliseconds())
     }
   }
 

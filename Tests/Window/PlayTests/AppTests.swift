@@ -39,6 +39,27 @@ struct AppTests {
         && app.screen.pages.statistics[.classic]?.opponents.map { $0.name } == ["Ida"])
   }
 
+  @Test("a tab that gets its match back from another tab shows the clocks of its new connection")
+  func clocksOfMatchThatIsBack() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    try bench.join(app)
+    bench.events = [.status(.failed(.replaced))]
+    bench.pass(app, 1)
+    var view = try #require(bench.view)
+    let move = MatchEvent(
+      at: 0, side: .x, clocks: Sides(x: 41_000, o: 60_000),
+      .move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 100))
+    try view.state.append(move, body: move.body)
+    bench.view = view
+    app.resumeMatch()
+    bench.events = [.state(view.state.id)]
+    bench.pass(app, 1)
+    #expect(app.screen.model.game.moves == [Square(4)])
+    let clocks = app.screen.model.clocks
+    #expect(clocks?.x == 41_000 && clocks?.o == 60_000)
+  }
+
   @Test("chat that arrives while another page opens is counted as unread, on the chat page as read")
   func openPage() throws {
     let bench = Bench()

@@ -31,6 +31,8 @@ final class Bench: @unchecked Sendable {
   var commands: [ClientModel.Command] = []
   var events: [ClientEvent] = []
   var view: MatchView?
+  /// The number of connections that windows have made. Only the last one knows the match.
+  private var connections = 0
   var notices: [String] = []
   var attention = 0
   var shared: [String] = []
@@ -94,22 +96,28 @@ final class Bench: @unchecked Sendable {
     return app
   }
 
+  private func connection() -> Connection {
+    connections += 1
+    let number = connections
+    return Connection(
+      poll: {
+        defer { self.events = [] }
+        return self.events.map { ($0, self.view) }
+      }, match: { _ in number == self.connections ? self.view : nil }, perform: { self.commands.append($0) },
+      disconnect: {})
+  }
+
   func app() throws -> App {
     let loaded = try RuleLibrary.load()
     let port = SoundPort(
       now: { Tick(rawValue: Int64(self.now * 48_000)) }, post: { self.posted += $0 }, takeLate: { [] },
       lead: .milliseconds(50))
     let rules: ScoreRulesProvider.Loaded = (loaded.rules, loaded.reference)
-    let connection = Connection(
-      poll: {
-        defer { self.events = [] }
-        return self.events.map { ($0, self.view) }
-      }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
     var provider = ScoreRulesProvider { _ throws(ScoreRulesProvider.Refusal) in rules }
     (provider.names, provider.tree) = (RuleLibrary.names, { RuleLibrary.tree($0) })
     var machine = AppEnvironment(
       services: services, sound: SoundOutput(port), rules: provider,
-      connect: { _, _, _ in connection }, milliseconds: { Int64(self.now * 1_000) },
+      connect: { _, _, _ in self.connection() }, milliseconds: { Int64(self.now * 1_000) },
       keep: { piece, told in
         self.given.append(piece)
         self.pieces.append(told)
