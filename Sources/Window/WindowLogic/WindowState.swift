@@ -135,6 +135,9 @@ package struct WindowState: Sendable {
   /// Whether this player is connected and in an unfinished match: until the match is over, no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
+  /// Whether nothing can be sent for this player's unfinished match, as the connection has ended for good.
+  private var isCutOff: Bool { isPlaying && lobby.connection == .none }
+
   /// `seconds` is the time as given to `step`, `milliseconds` the time by `MatchClient.now`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
@@ -320,6 +323,7 @@ package struct WindowState: Sendable {
     if let effects = onlineMatch?.choosePremove(cell, on: board.game) { return effects }
     if awaitsMatch { return .refused(.stillConnecting) }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
+    if isCutOff { return .refused(.notConnected) }
     lobby.cancelOpening()
     if onlineMatch != nil { return onlineMatch?.play(cell, boardAcceptsMove: board.acceptsMove) ?? [] }
     return board.acceptsMove ? [.play(cell)] : .refused(preferences.isMusical ? .answerIsDue : .notYourTurn)
@@ -350,6 +354,7 @@ package struct WindowState: Sendable {
       return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]
     case .online(let m):
       guard isPlaying else { return .refused(.gameIsOver) }
+      if isCutOff { return .refused(.notConnected) }
       return confirmation.confirm(
         .resign, .reallyResign, at: now,
         [.command(.resign(m))] + (lobby.connection == .online ? [] : [.say("\(.sentLater)")]))
@@ -358,6 +363,7 @@ package struct WindowState: Sendable {
 
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
     guard !board.game.isOver else { return .refused(.gameIsOver) }
+    if isCutOff { return .refused(.notConnected) }
     if let onlineMatch { return onlineMatch.agree(intent) }
     // Two people at one machine have agreed on the draw in person. Computer opponents decline a draw.
     guard mode == .local, intent == .offerDraw, setup.isPair else {

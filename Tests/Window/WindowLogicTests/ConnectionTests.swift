@@ -36,6 +36,27 @@ extension TableTests {
     }
   }
 
+  @Test("after a lost connection requests wait to be sent; after one that ended for good they are refused")
+  func requestsWithoutConnection() {
+    for status in [ConnectionStatus.waiting(milliseconds: 900, reason: .lost), .failed(.replaced), .closed] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start()
+      window.step(.network(.status(status), nil))
+      let returns = window.state.online(at: window.now, client: 0)?.reconnects == true
+      for intent in [Intent.play(Cell(4)), .offerDraw, .abortMatch, .resign] {
+        var other = window
+        var effects = other.want(intent)
+        if intent == .resign { effects += other.want(intent) }
+        let isSent = effects.contains { if case .command = $0 { true } else { false } }
+        #expect(isSent == returns, "\(intent) after \(status)")
+        #expect(effects.contains(.say("\(.notConnected)")) != returns, "\(intent) after \(status)")
+        #expect(effects.contains(.say("\(.sentLater)")) == (returns && intent == .resign))
+      }
+    }
+  }
+
   @Test
   func `until an interrupted match is shown, the local board takes no moves, unless the server cannot be reached`()
     throws
