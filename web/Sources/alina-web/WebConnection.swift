@@ -12,11 +12,14 @@ final class WebConnection {
   private var isWanted = true
   private var tries = 0
   private var problem: ConnectionProblem?
-  /// By the clock `milliseconds`: when to connect again, and when the server's last message came.
+  /// By the clock `milliseconds`: since when the socket is being opened, when to connect again, and when the server's last message came.
+  private var openingSince: Int64?
   private var retryAt: Int64?
   private var heard: Int64 = 0
 
   private static let credentials = "data/credentials"
+  /// The longest time in milliseconds for opening a socket. Browsers wait up to two minutes if the network drops all packets.
+  private static let longestOpening: Int64 = 5_000
 
   init(name: String?, newToken: String?) {
     var identity = ClientModel.Identity(client: "alina web", newToken: newToken, guest: name)
@@ -28,7 +31,7 @@ final class WebConnection {
     (identity.token, identity.account, identity.resume) = (saved["token"], saved["account"], saved["resume"])
     identity.guest = identity.guest ?? saved["guest"]
     model = ClientModel(identity)
-    Page.tell(.open)
+    open()
   }
 
   static var milliseconds: Int64 { Int64(scriptNow() * 1_000) }
@@ -40,12 +43,21 @@ final class WebConnection {
       disconnect: { self.close() })
   }
 
+  private func open() {
+    openingSince = WebConnection.milliseconds
+    Page.tell(.open)
+  }
+
   private func poll() -> [(event: ClientEvent, match: MatchView?)] {
     let now = WebConnection.milliseconds
     if let at = retryAt, now >= at, isWanted {
       retryAt = nil
       inbox.append((.status(.connecting), nil))
-      Page.tell(.open)
+      open()
+    }
+    if let since = openingSince, now - since > WebConnection.longestOpening {
+      Page.tell(.close)
+      cameDown("")
     }
     if isUp {
       let silence = now - heard
@@ -66,7 +78,7 @@ final class WebConnection {
 
   private func close() {
     isWanted = false
-    retryAt = nil
+    (openingSince, retryAt) = (nil, nil)
     if isUp { send([ClientLine(.bye).bytes]) }
     Page.tell(.close)
     isUp = false
@@ -78,6 +90,7 @@ final class WebConnection {
 
   func cameUp() {
     isUp = true
+    openingSince = nil
     (heard, hasPinged) = (WebConnection.milliseconds, false)
     carryOut(model.connected())
   }
@@ -90,6 +103,7 @@ final class WebConnection {
   func cameDown(_ words: String) {
     let wasUp = isUp
     isUp = false
+    openingSince = nil
     model.disconnected()
     guard isWanted else { return }
     if wasUp, let failure = model.failure {
