@@ -72,14 +72,17 @@ extension ClientModel {
     }
   }
 
-  /// The milliseconds before the client connects again: more with each try, and at least `asked` (at most an hour). A random part keeps the
-  /// clients of a restarted server from reconnecting at the same time.
+  /// The longest time in milliseconds for which a server can send a client away.
+  package static let longestWait = 3_600_000
+
+  /// The milliseconds before the client connects again: more with each try, and at least `asked` (at most `longestWait`). A random part
+  /// keeps the clients of a restarted server from reconnecting at the same time.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int,
     chance: (Int) -> Int = { Int.random(in: 0..<$0) }
   ) -> Int {
     let half = min(longest, first << min(tries, 5)) / 2
-    return max(min(asked, 3_600_000), half) + chance(half + 1)
+    return max(min(asked, longestWait), half) + chance(half + 1)
   }
 }
 

@@ -18,6 +18,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// The nodes of the configuration come first; `current` is the node in use.
   private var nodes: [ServerAddress.Node]
   private var current = 0
+  /// Until when a node has asked the client to stay away, by `PollLoop.now`.
+  private var awayUntil: [ServerAddress.Node: Int64] = [:]
   /// For each node after the first, the fingerprint of its certificate: each node has its own.
   private var pins: [ServerAddress.Node: ClientFolder] = [:]
   private var model: ClientModel
@@ -175,6 +177,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat?.cancel()
     model.disconnected()
     if wasUp, let failure = model.failure { return failed(failure) }
+    if wasUp, let asked = model.retry {
+      awayUntil[node] = PollLoop.now + Int64(min(asked, ClientModel.longestWait))
+    }
     switch ending {
     case .failed(let failure): return failed(failure)
     case .unreachable: lastProblem = .unreachable(node.description)
@@ -190,14 +195,18 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     report(.failed(failure))
   }
 
-  /// Tries the next node after a pause, which grows each time that all nodes were tried.
+  /// Tries the next node after a pause, which grows each time that all nodes were tried. Passes over a node that has asked the client to
+  /// stay away. If all nodes have asked, waits for the one that can be tried first.
   private func scheduleRetry() {
-    current = (current + 1) % nodes.count
-    let round = tries / nodes.count
+    let now = PollLoop.now
+    let waits = nodes.map { max(0, Int((awayUntil[$0] ?? now) - now)) }
+    let inTurn = (1...nodes.count).map { (current + $0) % nodes.count }
+    current = inTurn.min { waits[$0] < waits[$1] } ?? current
+    let (round, asked) = (tries / nodes.count, waits[current])
     let wait =
-      hasSeveral
+      hasSeveral && asked == 0
       ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0)
-      : ClientModel.pause(after: round, asked: model.retry ?? 0)
+      : ClientModel.pause(after: round, asked: asked)
     tries += 1
     report(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))
     lastProblem = nil
