@@ -1,6 +1,6 @@
 import Interface
 
-/// Asks the player to confirm an action: the player must repeat the action within some seconds.
+/// Asks the player to confirm an action: the player must repeat the action within some seconds, and during the same game.
 struct Confirmation: Sendable {
   private var asked: (intent: Intent, until: Double)?
 

@@ -176,7 +176,12 @@ package struct WindowState: Sendable {
   /// `board` is the session's current state, `now` a monotonic clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
-    defer { lobby.countWait(at: now) }
+    let before = (mode, letter?.letter.id)
+    defer {
+      lobby.countWait(at: now)
+      // An open question to the player was about the game that was on the board before.
+      if before != (mode, letter?.letter.id) { confirmation = Confirmation() }
+    }
     switch event {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)

@@ -103,6 +103,16 @@ struct LetterGameTests {
     #expect(letter.id != LetterGameTests.id && letter[.x] == "Ida" && letter.game.cells.isEmpty)
   }
 
+  @Test func `one press of Resign does not count in another game that is opened after it`() {
+    var window = TestWindow()
+    LetterGameTests.begin(&window)
+    window.want(.resign)
+    let other = Letter(id: LetterGameTests.id + 1, variant: .classic)
+    window.step(.letter(.game(.init(other, you: .x, since: "x"), known: .max)))
+    #expect(TestWindow.words(window.want(.resign)) == ["\(.reallyResign)"])
+    #expect(LetterGameTests.kept(window.want(.resign))?.id == other.id)
+  }
+
   @Test func `a running match is not replaced by a letter`() throws {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))

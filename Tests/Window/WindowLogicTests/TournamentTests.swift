@@ -387,6 +387,23 @@ import TicTacToe
     #expect(requests(on: .board) == [1, 3])
   }
 
+  @Test func `one press of Resign before the next game begins does not count in that game`() throws {
+    var window = Self.running()
+    window.log(Self.start)
+    window.want(.resign)
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    window.now += 3
+    let next = try #require(MatchID(rawValue: "0123456789ac"))
+    var view = MatchView(state: MatchState(id: next), you: .x)
+    let event = MatchEvent(at: 0, side: nil, mid: nil, Self.start)
+    try view.state.append(event, body: event.body)
+    window.step(.network(.paired(next, .x), view))
+    #expect(window.state.mode == .online(next))
+    #expect(TestWindow.words(window.want(.resign)) == ["\(.reallyResign)"])
+    #expect(window.want(.resign) == [.say(nil), .command(.resign(next))])
+  }
+
   @Test func `a match of a tournament can be resigned, but not aborted, and offers no rematch`() {
     var window = Self.running()
     window.log(Self.start)
