@@ -21,6 +21,9 @@ package struct Letter: Sendable, Hashable {
     static let bytesPerCluster = 8
     /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000
+    /// The most bytes into which a link is decoded, as a server decodes the links of strangers. The longest texts, in which each cluster
+    /// needs a backslash, and the longest game, with a byte for each move, have about 1,350.
+    static let decoded = 1_500
   }
 
   package init(id: UInt64, variant: Variant) {
@@ -131,7 +134,7 @@ package struct Letter: Sendable, Hashable {
   package init(link: String) throws(NotationError) {
     let foreign = NotationError(column: 1, message: "this link is not a letter")
     guard link.utf8.count <= Limit.link else { throw foreign }
-    let record = try Record(link: link)
+    let record = try Record(link: link, atMost: Limit.decoded)
     guard let id = UInt64(record[tag: Letter.idTag] ?? "", radix: 16), record.game.isFromStart else { throw foreign }
     (self.id, game) = (id, record.game)
     for player in Player.allCases { self[player] = record[player: player] ?? "" }

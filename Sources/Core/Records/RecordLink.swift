@@ -33,13 +33,18 @@ extension Record {
   }
 
   /// Decodes a link. Throws a one-line message if the link was cut off, changed, or made by a newer version.
-  package init(link: String) throws(NotationError) {
+  package init(link: String) throws(NotationError) { try self.init(link: link, atMost: .max) }
+
+  /// `limit`: the most bytes that are decoded. A link whose text is declared longer is refused before the text is decoded.
+  init(link: String, atMost limit: Int) throws(NotationError) {
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
       throw .damagedLink
     }
     guard (1...Record.version).contains(word[0]) else { throw .foreignLink }
-    var decoder = LinkCoder(reading: Array(word[4...]))
-    guard let text = decoder.code(text: [], atMost: min(Record.mostText, 100 * word.count)) else { throw .damagedLink }
+    var decoder = LinkCoder(reading: Array(word[4...]), atMost: limit)
+    guard let text = decoder.code(text: [], atMost: min(Record.mostText, limit, 100 * word.count)) else {
+      throw .damagedLink
+    }
     if word[0] == 1 {
       var coder = LinkCoder()
       guard coder.code(text: text, atMost: Record.mostText) != nil, Record.word(1, coder) == link else {
@@ -218,24 +223,25 @@ struct LinkCoder {
   /// The bytes written, or the bytes to read.
   private var bytes: [UInt8] = []
   private var next = 0
-  let isReading: Bool
+  /// The most bytes that are coded. Zeros are read after them: no number, so that a record which needs one is refused.
+  private var most = Int.max
+  private(set) var isReading = false
   /// All uncompressed bytes that were written or read so far.
   private(set) var coded: [UInt8] = []
 
-  init() {
-    isReading = false
-    learn()
-  }
+  /// Made once, because learning takes longer than copying the tables.
+  private static let learned = LinkCoder(learning: example)
 
-  init(reading bytes: [UInt8]) {
-    isReading = true
-    learn()
-    self.bytes = bytes
+  init() { self = LinkCoder.learned }
+
+  init(reading bytes: [UInt8], atMost most: Int = .max) {
+    self = LinkCoder.learned
+    (self.bytes, self.most, isReading) = (bytes, most, true)
     for _ in 0..<4 { window = window << 8 | UInt32(take()) }
   }
 
-  private mutating func learn() {
-    for byte in LinkCoder.example.utf8 { each { _, i in byte >> i & 1 == 1 } }
+  private init(learning text: String) {
+    for byte in text.utf8 { each { _, i in byte >> i & 1 == 1 } }
   }
 
   /// The next byte to read; zeros after the end.
@@ -252,6 +258,7 @@ struct LinkCoder {
 
   /// Writes a byte, or reads and returns one.
   mutating func code(_ byte: UInt8) -> UInt8 {
+    guard coded.count < most else { return 0 }
     let byte = each { coder, i in
       let middle = coder.middle()
       let bit = coder.isReading ? coder.window <= middle : byte >> i & 1 == 1

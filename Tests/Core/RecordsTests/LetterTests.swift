@@ -58,6 +58,31 @@ import TicTacToe
     #expect(longest < 1_400, "\(longest)")
   }
 
+  @Test(arguments: Variant.allCases) func `the letter with the longest texts is read back`(variant: Variant) throws {
+    var letter = try LetterTests.game(variant, plies: Record.Limit.plies, seed: 9)
+    // Each cluster has the eight bytes that are allowed, and needs a backslash.
+    let text = String(repeating: "\"\u{301}\u{302}\u{20D0}", count: Letter.Limit.words + 1)
+    letter.write(text)
+    (letter[.x], letter[.o]) = (text, text)
+    #expect(letter.words.utf8.count == Letter.Limit.words * Letter.Limit.bytesPerCluster)
+    #expect(try Letter(link: letter.link) == letter)
+  }
+
+  @Test func `a link with more than the longest letter is not decoded to its end`() throws {
+    let letter = try LetterTests.game(.ultimate, plies: 40, seed: 2)
+    var records = [Record](repeating: try Record(link: letter.link), count: 3)
+    for tag in ["A", "B"] { records[0][tag: tag] = String(repeating: "x", count: 1_000) }
+    try records[1].addComment(String(repeating: "x", count: 3_000), ply: 0)
+    records[2].bars = [[Int]](repeating: [Int](repeating: 1_000, count: Record.Limit.bars), count: 20)
+    for record in records {
+      let link = try #require(record.link)
+      #expect(link.utf8.count < Letter.Limit.link)
+      #expect(try Record(link: link) == record)
+      let error = #expect(throws: NotationError.self) { try Letter(link: link) }
+      #expect(error?.message == NotationError.damagedLink.message, "a link decoded to its end is not a letter")
+    }
+  }
+
   /// The game of the new letter departs from that of `letter` in one of the last three moves.
   private static func contradiction(of letter: Letter, using random: inout SplitMix64) -> Letter {
     var other = Letter(id: letter.id, variant: letter.game.variant)
