@@ -39,7 +39,8 @@ struct HTTPLimits: Sendable {
   var mostPerAddress = Int.max
   /// The key under which an address is counted. Connections without a key (of this machine and of proxies) count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
-  /// How long a request may take to arrive, after connecting and after each reply; and how long its answer may take.
+  /// How long a request may take to arrive, after connecting and after each reply; how long its answer may take; and how long the client
+  /// may take to read a piece of the reply.
   var requestTimeout = TimeAmount.seconds(20)
 }
 
@@ -47,6 +48,9 @@ struct HTTPLimits: Sendable {
 package final class HTTPServer: Sendable {
   /// The most bytes of a request's head, its line and headers.
   static let mostHead = 16 * 1024
+  /// The bytes of a body that are written at once. With TLS they are encrypted for each connection, and wait in memory until they are read.
+  /// Within 20 s for each piece a client has to read 1.6 KB/s.
+  static let piece = 32 * 1024
 
   private let loop: any EventLoop
   private let channel: any Channel
@@ -161,22 +165,11 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection after `requestTimeout`, unless this function is called again or the client has meanwhile read some of `unread`
-  /// bytes.
-  private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
+  /// Closes the connection after `requestTimeout`, unless this function is called again.
+  private func wait(_ context: ChannelHandlerContext) {
     timeout?.cancel()
-    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    timeout = context.eventLoop.scheduleTask(in: open.limits.requestTimeout) {
-      let (handler, context) = bound.value
-      let left = handler.unread(context)
-      if left > 0, left < unread { return handler.wait(context, unread: left) }
-      context.close(promise: nil)
-    }
-  }
-
-  /// Bytes of replies that the kernel has not accepted yet.
-  private func unread(_ context: ChannelHandlerContext) -> Int {
-    (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    timeout = context.eventLoop.scheduleTask(in: open.limits.requestTimeout) { bound.value.close(promise: nil) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -225,15 +218,30 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
     if isLast { head.headers.add(name: "connection", value: "close") }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if request.method != .HEAD {
-      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-    }
     state = .waiting(nil)
-    let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-    wait(context, unread: unread(context))
-    if isLast {
-      let channel = context.channel
-      written.whenComplete { _ in channel.close(promise: nil) }
+    send(request.method == .HEAD ? ByteBuffer() : body, isLast: isLast)
+  }
+
+  /// Sends a piece of a body; once the kernel has taken the piece, sends the rest.
+  private func send(_ body: ByteBuffer, isLast: Bool) {
+    var rest = body
+    guard let context, let piece = rest.readSlice(length: min(rest.readableBytes, HTTPServer.piece)) else { return }
+    wait(context)
+    let isWhole = rest.readableBytes == 0
+    let part = HTTPServerResponsePart.body(.byteBuffer(piece))
+    if isWhole { context.write(wrapOutboundOut(part), promise: nil) }
+    let written = context.writeAndFlush(wrapOutboundOut(isWhole ? .end(nil) : part))
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    written.whenSuccess { [rest] _ in
+      let (connection, context) = bound.value
+      if !isWhole {
+        // In a turn of its own, so that other connections are served between the pieces of a fast reader.
+        context.eventLoop.execute { bound.value.0.send(rest, isLast: isLast) }
+      } else if isLast {
+        context.close(promise: nil)
+      } else {
+        connection.wait(context)
+      }
     }
   }
 

@@ -151,46 +151,46 @@ import TicTacToe
     await server.stop()
   }
 
-  /// A connection's socket. Its reader takes one byte of the body at each call of `readOne`.
+  /// A connection's socket. Its reader takes all that was written at each call of `take`.
   private final class SlowSocket: ChannelOutboundHandler {
     typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = ByteBuffer
-    private var left = 0
+    /// The bytes of the body that the reader has not taken.
+    private(set) var left = 0
     private var promise: EventLoopPromise<Void>?
-    private var context: ChannelHandlerContext?
-
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       if case .body(.byteBuffer(let bytes)) = unwrapOutboundIn(data) { left += bytes.readableBytes }
       if let promise { self.promise = promise }
     }
 
-    /// Unflushed zeros, one for each byte that the reader has not taken: the channel counts them as pending.
-    func flush(context: ChannelHandlerContext) {
-      context.write(wrapOutboundOut(ByteBuffer(repeating: 0, count: left)), promise: nil)
+    func flush(context: ChannelHandlerContext) {}
+
+    func take() {
+      let taken = promise
+      (left, promise) = (0, nil)
+      taken?.succeed()
     }
 
-    func readOne() {
-      context?.flush()
-      left -= 1
-      if left == 0 { promise?.succeed() } else { context.map(flush) }
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      self.promise?.fail(ChannelError.ioOnClosedChannel)
+      context.close(mode: mode, promise: promise)
     }
   }
 
   @Test(arguments: [false, true])
-  func `a reader who takes a byte within each time limit gets the whole reply; one who stops is closed`(
+  func `a reader who takes a piece within each time limit gets the whole reply; one who stops is closed`(
     stops: Bool
   ) async throws {
-    let loop = NIOAsyncTestingEventLoop()
+    let (loop, piece) = (NIOAsyncTestingEventLoop(), HTTPServer.piece)
     let channel = NIOAsyncTestingChannel(loop: loop)
     let socket = try await loop.executeInContext {
       let socket = SlowSocket()
       try channel.pipeline.syncOperations.addHandlers(
         socket,
-        HTTPConnection(HTTPServer.Connections(HTTPLimits(most: 1)), { _ in HTTPReply(text: "long") }) { _ in
-          HTTPReply(text: "")
-        })
+        HTTPConnection(
+          HTTPServer.Connections(HTTPLimits(most: 1)),
+          { _ in HTTPReply(bytes: ByteBuffer(repeating: 0, count: 2 * piece + 1)) }
+        ) { _ in HTTPReply(text: "") })
       return NIOLoopBound(socket, eventLoop: loop)
     }
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
@@ -198,16 +198,16 @@ import TicTacToe
     try await channel.writeInbound(HTTPServerRequestPart.head(head))
     try await channel.writeInbound(HTTPServerRequestPart.end(nil))
     await loop.run()
-    for _ in 1...3 {
-      try await loop.executeInContext { socket.value.readOne() }
-      await loop.advanceTime(by: HTTPLimits(most: 1).requestTimeout)
+    let almost = HTTPLimits(most: 1).requestTimeout - .milliseconds(1)
+    for bytes in [piece, piece, 1] {
+      #expect(try await loop.executeInContext { socket.value.left } == bytes, "a piece waits for the one before it")
+      await loop.advanceTime(by: almost)
       #expect(channel.isActive)
+      if stops, bytes == 1 { continue }
+      try await loop.executeInContext { socket.value.take() }
+      await loop.run()
     }
-    if stops {
-      await loop.advanceTime(by: HTTPLimits(most: 1).requestTimeout)
-    } else {
-      try await loop.executeInContext { socket.value.readOne() }
-    }
+    if stops { await loop.advanceTime(by: .milliseconds(1)) }
     await loop.run()
     #expect(!channel.isActive)
   }
