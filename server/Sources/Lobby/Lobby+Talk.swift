@@ -21,14 +21,19 @@ extension Lobby {
 
   mutating func report(_ text: String, _ match: LiveMatch, _ command: ClientCommand) throws(Refusal) {
     try requirePlayer(of: match, command)
-    let triesKey = "report \(command.account.id)"
-    guard tries.allow(triesKey, atMost: 2, now.monotonic) else { throw Refusal(.rate, "at most two reports a minute") }
+    let account = "report \(command.account.id)"
+    let address = connections[command.id]?.address.map { "report \($0)" }
+    guard tries.allow(account, atMost: 2, now.monotonic) else { throw Refusal(.rate, "at most two reports a minute") }
+    // An address can have many guests, and their reports would hide all others from the administrators.
+    if let address, !tries.allow(address, atMost: 4, now.monotonic) {
+      throw Refusal(.rate, "at most four reports a minute from one address")
+    }
     let clean = ChatText.cleaned(text)
     note("report", ["by": command.account.name, "m": match.id.rawValue, "text": clean])
     ask(.report(ReportRecord(account: command.account.id, m: match.id, text: clean)), for: command) {
       lobby, answer throws(Refusal) in
       if answer == .done { return lobby.send(.ok(match.id, seq: nil), to: command.id, re: command.re) }
-      lobby.tries.takeBack(triesKey)
+      for key in [account, address] { if let key { lobby.tries.takeBack(key) } }
       throw .busy
     }
   }

@@ -56,6 +56,30 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
+  @Test func `an address has four reports a minute, however many players report from there`() throws {
+    var world = try SteppedLobby()
+    var pairs: [(ids: [Int], m: String)] = []
+    for n in 1...3 {
+      let ids = [world.connect(from: "192.0.2.1"), world.connect(from: "198.51.100.\(n)")]
+      for id in ids {
+        world.type(id, #"{"t":"hello","v":[1],"client":"t","caps":[],"guest":"Ann-\#(id)"}"#)
+        world.type(id, #"{"t":"seek","clock":"none","rated":false,"key":"k\#(id)"}"#)
+      }
+      let m = try #require(world.field("m", of: ids[0], in: "paired"))
+      pairs.append((ids, m))
+    }
+    func report(_ pair: (ids: [Int], m: String), by side: Int, _ re: String) -> Bool {
+      world.type(pair.ids[side], #"{"t":"report","id":"\#(re)","m":"\#(pair.m)","text":"rude"}"#)
+      return world.heardAny(pair.ids[side], #"{"t":"ok","re":"\#(re)""#)
+    }
+    for pair in pairs.prefix(2) {
+      for re in ["r1", "r2"] { #expect(report(pair, by: 0, re)) }
+    }
+    #expect(!report(pairs[2], by: 0, "r3"))
+    #expect(world.heardAny(pairs[2].ids[0], "at most four reports a minute from one address"))
+    #expect(report(pairs[2], by: 1, "r4"), "a player of another address may report")
+  }
+
   /// The store keeps the move in the mood `mute` and loses it in the mood `deaf`.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
