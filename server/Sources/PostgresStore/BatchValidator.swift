@@ -288,6 +288,9 @@ struct BatchValidator: QueueRows {
     if !begun.isEmpty {
       let nodes = PGValue.texts(begun.map { $0.value.nodes.joined(separator: " ") })
       calls.append(PGCall(statement: BatchValidator.beginMatches, values: BatchValidator.records(begun) + [nodes]))
+      // Only an imported match is stored after its end. Accounts in it may have been deleted, and nobody else may get their ids.
+      let imported = begun.compactMap(\.value.record).filter { $0.ended != nil }
+      if let highest = imported.flatMap(\.accounts).max() { calls.append(PostgresStore.skipTo(.int(highest))) }
     }
     let grown = changed.filter { !$0.value.isNew && $0.value.record == nil }
     if !grown.isEmpty {

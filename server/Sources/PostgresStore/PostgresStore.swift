@@ -129,7 +129,8 @@ package final class PostgresStore: MatchStore {
     return try own() != name
   }
 
-  /// Advances the sequence of account ids past ids that older builds or imports have used.
+  /// Advances the sequence of account ids past ids that older builds or imports have used. The openers of imported matches that have ended,
+  /// which no index has, are passed when these matches are stored.
   private static let raiseAccounts = PGStatement(
     once: """
       SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
@@ -137,7 +138,7 @@ package final class PostgresStore: MatchStore {
       WHERE m > (SELECT last_value FROM account_id)
       """)
 
-  private static let skipTo = PGStatement(
+  static let skipTo = PGStatement(
     once: "SELECT setval('account_id', $1::bigint) WHERE $1::bigint > (SELECT last_value FROM account_id)")
 
   // MARK: reading
