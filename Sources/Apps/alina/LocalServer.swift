@@ -49,9 +49,13 @@ final class LocalServer {
     var line: [UInt8] = []
     var byte: UInt8 = 0
     var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    while line.count < 200, poll(&item, 1, Int32(max(0, end - time(nil)) * 1_000)) > 0,
-      read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n")
-    { line.append(byte) }
+    while line.count < 200 {
+      let ready = Int(poll(&item, 1, Int32(max(0, end - time(nil)) * 1_000)))
+      let count = ready > 0 ? read(descriptor, &byte, 1) : ready
+      if count < 0, errno == EINTR { continue }
+      guard count == 1, byte != UInt8(ascii: "\n") else { break }
+      line.append(byte)
+    }
     return String(decoding: line, as: UTF8.self)
   }
 
