@@ -358,7 +358,12 @@ struct AddressCounts: Sendable {
   }
 }
 
-enum PeerAddress {
+package enum PeerAddress {
+  /// Whether the host is this machine by its text alone: `127.example.org` is a name, which may be anywhere.
+  package static func isLoopback(_ host: String) -> Bool {
+    host == "localhost" || (try? SocketAddress(ipAddress: host, port: 0)).map { key($0) == nil } == true
+  }
+
   static func key(_ address: SocketAddress) -> String? {
     if let bytes = address.bytesOf4 {
       return bytes[0] == 127 ? nil : bytes.map { "\($0)" }.joined(separator: ".")

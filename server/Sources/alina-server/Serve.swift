@@ -176,7 +176,7 @@ struct ServeOptions: ParsableArguments {
     }
     let isEncrypted = encryption.tlsCert != nil || encryption.tlsSelfSigned
     for (flag, address) in [("--listen", address)] + (page.map { [("--page", $0)] } ?? []) {
-      guard isEncrypted || encryption.insecure || Self.isLoopback(address.host) else {
+      guard isEncrypted || encryption.insecure || PeerAddress.isLoopback(address.host) else {
         throw ConfigurationError(
           text: "\(flag) \(address.host):\(address.port) is reachable from outside: give certificates, "
             + "--tls-self-signed, or --insecure to go without")
@@ -235,7 +235,7 @@ struct ServeOptions: ParsableArguments {
       let usual = storage.memory ? nil : Self.socket(in: storage.data)
       result.admin = try (addresses.admin ?? usual.map { "unix:\($0)" }).map(Self.adminAddress)
     }
-    if case .tcp(let host, _) = result.admin, !Self.isLoopback(host) {
+    if case .tcp(let host, _) = result.admin, !PeerAddress.isLoopback(host) {
       throw ConfigurationError(text: "--admin \(host) is reachable from outside, and asks for no password")
     }
     var metrics = addresses.metrics
@@ -261,7 +261,7 @@ struct ServeOptions: ParsableArguments {
 
   /// On a loopback address the page is never encrypted: the proxy on this machine encrypts it.
   private func resolve(_ page: (host: String, port: Int), _ result: inout ServerConfiguration) throws {
-    if !Self.isLoopback(page.host) { result.pageTLS = result.listener.tls }
+    if !PeerAddress.isLoopback(page.host) { result.pageTLS = result.listener.tls }
     for origin in (addresses.pageOrigin ?? "").split(separator: ",").map(String.init) {
       let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty, !parts[2].isEmpty,
@@ -297,12 +297,6 @@ struct ServeOptions: ParsableArguments {
   }
 
   static func isEveryAddress(_ host: String) -> Bool { ["0.0.0.0", "::", "0"].contains(host) }
-
-  /// Whether the host is this computer by its text alone: `127.example.org` is a name, which may be anywhere.
-  static func isLoopback(_ host: String) -> Bool {
-    var address = in_addr()
-    return ["localhost", "::1"].contains(host) || host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
-  }
 }
 
 /// A number as the user wrote it, so that invalid numbers from all sources get the same error message.

@@ -77,6 +77,15 @@ import TicTacToe
     await server.stop()
   }
 
+  @Test func `localhost and the addresses that have no key are this machine`() {
+    for host in ["localhost", "127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"] {
+      #expect(PeerAddress.isLoopback(host), "\(host)")
+    }
+    for host in ["127.example.org", "0.0.0.0", "::", "192.0.2.1", "::2", ""] {
+      #expect(!PeerAddress.isLoopback(host), "\(host)")
+    }
+  }
+
   @Test func `every reply has the headers that restrict browsers`() async throws {
     let server = try await server()
     for path in ["/", "/fail"] {
