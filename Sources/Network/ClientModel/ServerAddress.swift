@@ -32,7 +32,11 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
       port = number
     }
 
-    package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    /// By the text alone: `127.example.org` is a name, which may be anywhere.
+    package var isLoopback: Bool {
+      host == "localhost" || host == "::1"
+        || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
+    }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
   }

@@ -20,8 +20,10 @@ import Testing
   func `invalid addresses are refused`(text: String) { #expect(ServerAddress(text) == nil) }
 
   @Test func `this computer's names are recognised as loopback`() {
-    for (text, isHere) in [("localhost", true), ("127.9.9.9:1", true), ("[::1]:1", true), ("localhost.example", false)]
-    {
+    for (text, isHere) in [
+      ("localhost", true), ("127.9.9.9:1", true), ("[::1]:1", true), ("localhost.example", false),
+      ("127.example.org", false),
+    ] {
       #expect(ServerAddress(text)?.first.isLoopback == isHere, "\(text)")
     }
   }
