@@ -3,11 +3,12 @@ import Tintinnabuli
 
 /// Ten numbers of a rule file as dials; turning a dial changes the file's text but keeps its comments and layout.
 package struct RuleDials {
-  package private(set) var text: String
+  package private(set) var text: String { didSet { document = try? YAMLNode.document(text) } }
+  private var document: YAMLNode?
   /// The index of the selected dial.
   package private(set) var chosen = 0
 
-  package init(_ text: String) { self.text = text }
+  package init(_ text: String) { (self.text, document) = (text, try? YAMLNode.document(text)) }
 
   /// Selects the dial that is `places` dials after the selected dial, or before it if negative; wraps around.
   package mutating func choose(_ places: Int) {
@@ -42,7 +43,7 @@ package struct RuleDials {
   }
 
   private func number(_ dial: RuleDial) -> (Double, Range<String.Index>)? {
-    var node = try? YAMLNode.document(text)
+    var node = document
     for key in dial.key.split(separator: ".") { node = node?[String(key)] }
     guard let node, let number = node.text, let value = Double(number) else { return nil }
     // Lines are split by Unicode scalars: CRLF would be a single Character, which is not equal to a line feed.
