@@ -388,7 +388,7 @@ var computing = ["Base", "TicTacToe", "Oracle", "ScoreModel", "Tintinnabuli", "S
 if !draft {
   computing += [
     "Records", "Opponents", "GameScore", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby",
-    "SynthTests", "SimulationTests",
+    "SynthTests", "SimulationTests", "TestSupport",
   ]
 }
 for target in targets where computing.contains(target.name) {

@@ -19,33 +19,25 @@ struct MIDIPortTests {
       environment = ["LD_PRELOAD": library, "SEQUENCER": file.path, "SDL_AUDIODRIVER": "dummy"]
     }
 
-    /// The keys and the pedals still down after all messages, and the number of notes struck.
-    var state: (keys: Set<[Int]>, pedals: Set<Int>, struck: Int) {
-      var (keys, pedals, struck): (Set<[Int]>, Set<Int>, Int) = ([], [], 0)
+    var held: HeldKeys {
+      var held = HeldKeys()
       for line in ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(separator: "\n") {
         let words = line.split(separator: " ")
         let numbers = words.dropFirst().compactMap { Int($0) }
         switch words.first {
-        case "note" where numbers[2] > 0:
-          keys.insert(Array(numbers.prefix(2)))
-          struck += 1
-        case "note": keys.remove(Array(numbers.prefix(2)))
-        case "control" where numbers[1] == 64:
-          if numbers[2] > 0 { pedals.insert(numbers[0]) } else { pedals.remove(numbers[0]) }
+        case "note": held.note(numbers[1], velocity: numbers[2], channel: numbers[0])
+        case "control": held.control(numbers[1], numbers[2], channel: numbers[0])
         default: break
         }
       }
-      return (keys, pedals, struck)
+      return held
     }
 
     func waitForSound() throws {
-      try waitFor(seconds: 60, "a note and a pedal: \(state)") { state.keys.isEmpty || state.pedals.isEmpty ? nil : () }
+      try waitFor(seconds: 60, "a note and a pedal: \(held)") { held.isSounding ? () : nil }
     }
 
-    func expectSilence() {
-      let state = state
-      #expect(state.keys.isEmpty && state.pedals.isEmpty && state.struck > 0, "\(state)")
-    }
+    func expectSilence() { #expect(held.isSilentAfterNotes, "\(held)") }
   }
 
   @Test(

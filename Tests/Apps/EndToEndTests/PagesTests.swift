@@ -257,8 +257,7 @@ struct PagesTests {
       (FileManager.default.subpaths(atPath: data) ?? []).filter { $0.hasSuffix(".part") }
     }
     try desk.click("Export the music")
-    for _ in 0..<2000 where partial().isEmpty { usleep(5000) }
-    try #require(!partial().isEmpty, "nothing was being written")
+    try #require(eventually(within: 10) { !partial().isEmpty }, "nothing was being written")
     #expect(try desk.quit() == 0)
     #expect(partial() == [])
   }

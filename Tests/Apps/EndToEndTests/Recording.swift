@@ -4,6 +4,7 @@ import Records
 import ScoreIO
 import ScoreModel
 import Synth
+import TestSupport
 import TicTacToe
 import Tintinnabuli
 
@@ -61,20 +62,8 @@ struct Recording {
     return self
   }
 
-  /// In dB: the largest second difference of the samples within ±50 ms, relative to the 99.9th percentile of the second differences there.
-  /// A percentile below −90 dBFS counts as −90 dBFS.
-  func click(at frame: Int) -> Double {
-    let from = max(2, frame - 2_400)
-    let to = min(frames, frame + 2_400)
-    guard to - from > 1_000 else { return 0 }
-    var differences = (from..<to).map { (f: Int) -> Double in
-      let (a, b, c) = (samples[2 * f], samples[2 * f - 2], samples[2 * f - 4])
-      return Double(abs(a - 2 * b + c))
-    }
-    differences.sort()
-    let level = max(differences[Int(Double(differences.count) * 0.999)], pow(10, -90 / 20))
-    return 20 * log10(max(differences[differences.count - 1], 1e-12) / level)
-  }
+  /// The click measure of the left channel.
+  func click(at frame: Int) -> Double { clickLevel(samples, of: 2, at: frame) ?? 0 }
 
   /// Root mean square of windows of 20 ms.
   func envelope(from first: Int = 0) -> [Double] {

@@ -292,12 +292,7 @@ extension Trait where Self == Tidy.Suites {
   static var tidy: Self { Self() }
 }
 
-/// The interval of polling only affects how soon the value is noticed.
 func waitFor<T>(seconds: Double, _ what: @autoclosure () -> String, _ look: () throws -> T?) throws -> T {
-  let end = Date().addingTimeInterval(seconds)
-  while Date() < end {
-    if let found = try look() { return found }
-    usleep(10_000)
-  }
+  if let found = try firstValue(within: seconds, look) { return found }
   throw WindowProgram.TookTooLong(description: "waited \(seconds) s for \(what())")
 }

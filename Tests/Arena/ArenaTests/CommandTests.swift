@@ -193,7 +193,7 @@ import TicTacToe
           Support.arena, "run", "--x", "cmd:\(Support.misbehave) hang", "--o", "random", "--movetime", "3600000",
           "--out", folder + "/a b",
         ], errors: .pipe)
-      #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
+      #expect(eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
       arena.signal(SIGINT)
       // The interrupted run would take an hour.
       #expect(try arena.wait() == 130)
@@ -281,7 +281,7 @@ import TicTacToe
       #expect(try Support.run(["run"] + arguments + ["--out", folder + "/whole"]).code == 0)
       let arena = try Child([Support.arena, "run"] + arguments + ["--out", folder + "/cut"], errors: .pipe)
       #expect(
-        Support.eventually(within: 60) { (FileManager.default.contents(atPath: folder + "/cut")?.count ?? 0) > 600 })
+        eventually { (FileManager.default.contents(atPath: folder + "/cut")?.count ?? 0) > 600 })
       arena.signal(SIGINT)
       #expect(try arena.wait() == 130)
       let message = String(decoding: arena.errors.readDataToEndOfFile(), as: UTF8.self)

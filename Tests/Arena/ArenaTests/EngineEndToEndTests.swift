@@ -110,7 +110,7 @@ import TicTacToe
       let records = try Record.all(in: try String(contentsOfFile: folder + "/pgn", encoding: .utf8))
       #expect(records.allSatisfy { $0[tag: "Reason"]?.contains(says) == true })
     }
-    #expect(Support.eventually { Support.processes(marked: mark) == 0 })
+    #expect(eventually { Support.processes(marked: mark) == 0 })
   }
 
   @Test func `an unsolicited move is detected while another engine is to move`() throws {
@@ -289,7 +289,7 @@ import TicTacToe
       let process = try EngineProcess(.init(command, guardExecutable: Support.arena), StopSignal())
       defer { process.stop() }
       #expect(process.write("isready\n", deadline: .infinity))
-      #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/said") })
+      #expect(eventually { FileManager.default.fileExists(atPath: folder + "/said") })
       guard case .line("readyok") = process.readLine(deadline: monotonicMilliseconds() - 1) else {
         Issue.record("what was written in time was not read")
         return
@@ -436,13 +436,13 @@ import TicTacToe
           Support.arena, "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)",
           "--games", "1000000", "--threads", "2",
         ], environment: ["ALINA_TEST": mark])
-      #expect(Support.eventually { Support.processes(marked: mark) >= count })
+      #expect(eventually { Support.processes(marked: mark) >= count })
       if isKilled {
         arena.signal(SIGKILL)
       } else {
         for pid in Support.pids(marked: mark, named: "alina-arena") { kill(pid, SIGTERM) }
       }
-      #expect(Support.eventually { Support.processes(marked: mark) == 0 })
+      #expect(eventually { Support.processes(marked: mark) == 0 })
     }
   }
 
@@ -455,7 +455,7 @@ import TicTacToe
     ])
     #expect(output.code == 1, "\(output)")
     #expect(output.err.split(separator: "\n").count == 1 && output.err.contains("misbehave.py \(mode)"))
-    #expect(Support.eventually { Support.processes(marked: mark) == 0 })
+    #expect(eventually { Support.processes(marked: mark) == 0 })
   }
 
   @Test func `the error about a missing engine names its program`() throws {

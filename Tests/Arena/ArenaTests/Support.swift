@@ -70,15 +70,6 @@ enum Support {
     return (games, reader.footer != nil)
   }
 
-  static func eventually(within seconds: Double = 60, _ condition: () -> Bool) -> Bool {
-    let deadline = Date(timeIntervalSinceNow: seconds)
-    while Date() < deadline {
-      if condition() { return true }
-      usleep(20_000)
-    }
-    return condition()
-  }
-
   static func match(_ a: String, _ b: String, games: Int, seed: UInt64 = 1) throws -> RunConfiguration {
     try tournament([a, b], .match, games: games, seed: seed)
   }

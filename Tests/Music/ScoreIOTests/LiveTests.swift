@@ -300,22 +300,18 @@ func `Event lines are played on the sound device as they arrive, and become a MI
   #expect(apart == nil, "apart at \(Double(apart ?? 0) / 48_000) s")
 }
 
-/// The keys and pedals that are down at the end of a MIDI stream, and the number of notes struck.
-private func held(_ bytes: [UInt8]) -> (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) {
-  var told: (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) = ([], [], 0)
+private func held(_ bytes: [UInt8]) -> HeldKeys {
+  var held = HeldKeys()
   for at in stride(from: 0, to: bytes.count - 2, by: 3) {
-    let (status, channel, data) = (bytes[at] & 0xF0, bytes[at] & 0x0F, (bytes[at + 1], bytes[at + 2]))
-    switch status {
-    case 0x90:
-      told.keys.insert([channel, data.0])
-      told.struck += 1
-    case 0x80: told.keys.remove([channel, data.0])
-    case 0xB0 where data.0 == 64:
-      if data.1 > 0 { told.pedals.insert(channel) } else { told.pedals.remove(channel) }
+    let (channel, one, two) = (Int(bytes[at] & 0x0F), Int(bytes[at + 1]), Int(bytes[at + 2]))
+    switch bytes[at] & 0xF0 {
+    case 0x90: held.note(one, velocity: two, channel: channel)
+    case 0x80: held.note(one, velocity: 0, channel: channel)
+    case 0xB0: held.control(one, two, channel: channel)
     default: break
     }
   }
-  return told
+  return held
 }
 
 @Test(arguments: [SIGINT, SIGTERM, SIGHUP, 0])
@@ -329,14 +325,13 @@ func `No key or pedal stays down after a signal or the end of the input`(_ numbe
   let midi = try #require(FileHandle(forReadingAtPath: pipe))
   try live.input.write(contentsOf: Data(#"{"voice": "first", "degree": 4}"#.utf8 + [10]))
   var bytes: [UInt8] = []
-  while bytes.count % 3 != 0 || held(bytes).keys.isEmpty || held(bytes).pedals.isEmpty {
+  while bytes.count % 3 != 0 || !held(bytes).isSounding {
     bytes += try #require(try midi.read(upToCount: 1))
   }
   if number == 0 { try live.input.close() } else { live.signal(number) }
   bytes += midi.readDataToEndOfFile()
   #expect(try live.wait(seconds: 120) == -number)
-  let told = held(bytes)
-  #expect(told.keys.isEmpty && told.pedals.isEmpty && told.struck > 0)
+  #expect(held(bytes).isSilentAfterNotes, "\(held(bytes))")
 }
 
 @Test func `A closed MIDI pipe ends the program with one line`() throws {

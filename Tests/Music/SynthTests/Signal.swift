@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 @testable import Synth
 
@@ -191,25 +192,8 @@ enum Signal {
     return Double(at) + 0.5 * (l - r) / (l - 2 * m + r)
   }
 
-  /// The click measure in dB: the largest second difference within ±50 ms of `frame`, relative to the 99.9th percentile of these
-  /// differences. A percentile below −90 dBFS counts as −90 dBFS.
+  /// The click measure (`clickLevel`) of the worst channel.
   static func click(_ x: [Float], at frame: Int, channels: Int = 1) -> Double {
-    var worst = -200.0
-    for channel in 0..<channels {
-      let count = x.count / channels
-      let range = max(2, frame - 2_400)..<min(count, frame + 2_400)
-      guard range.count > 1_000 else { continue }
-      var d = [Float]()
-      d.reserveCapacity(range.count)
-      for i in range {
-        let a = x[i * channels + channel] - 2 * x[(i - 1) * channels + channel] + x[(i - 2) * channels + channel]
-        d.append(abs(a))
-      }
-      let top = d.max() ?? 0
-      d.sort()
-      let level = max(d[Int(Double(d.count) * 0.999)], 3.16e-5)
-      worst = max(worst, decibels(Double(max(top, 3.16e-5) / level)))
-    }
-    return worst
+    (0..<channels).compactMap { clickLevel(x, channel: $0, of: channels, at: frame) }.max() ?? -200
   }
 }

@@ -272,7 +272,6 @@ private let welcome = ServerMessage.welcome(
     }
     for _ in 0...40 { #expect(ended.wait(timeout: .now() + 20) == .success) }
     #expect(threads.withLock { $0.count } == 1)
-    for _ in 0..<2000 where gone != nil { usleep(10_000) }
-    #expect(gone == nil)
+    #expect(eventually(within: 20) { gone == nil })
   }
 }

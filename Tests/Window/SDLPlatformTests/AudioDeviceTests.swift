@@ -1,7 +1,7 @@
 import CSDL2
-import Glibc
 import ScoreModel
 import Synth
+import TestSupport
 import Testing
 
 @testable import SDLPlatform
@@ -12,12 +12,8 @@ import Testing
   private func driver(_ name: String) { SDL_SetHintWithPriority("SDL_AUDIODRIVER", name, SDL_HINT_OVERRIDE) }
 
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    // Waits up to 40 s, because the audio thread may have to wait for other suites.
-    for _ in 0..<20_000 {
-      if engine.framesBegun.rawValue >= count { return true }
-      usleep(2_000)
-    }
-    return false
+    // The audio thread may have to wait for other suites.
+    eventually(within: 40) { engine.framesBegun.rawValue >= count }
   }
 
   @Test("A device pulls sound from the engine and measures the time of its callback")

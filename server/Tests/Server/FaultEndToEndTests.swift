@@ -72,15 +72,13 @@ final class ServerChild {
   }
 
   func port(of name: String) -> Int? {
-    for _ in 0..<100 {
-      if let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),
+    firstValue(within: 5) {
+      guard
+        let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),
         let start = line.range(of: "http://")
-      {
-        return line[start.upperBound...].split(separator: ":").last.flatMap { Int($0.prefix { $0.isNumber }) }
-      }
-      usleep(50_000)
+      else { return nil }
+      return line[start.upperBound...].split(separator: ":").last.flatMap { Int($0.prefix { $0.isNumber }) }
     }
-    return nil
   }
 
   /// 0 before the first start.
@@ -97,11 +95,8 @@ final class ServerChild {
     return fields.count > 12 ? (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
   }
 
-  /// Waits up to ten seconds, because the server writes the log on a thread of its own.
-  func logs(_ text: String) -> Bool {
-    for _ in 0..<500 where !logText.contains(text) { usleep(20_000) }
-    return logText.contains(text)
-  }
+  /// Waits, because the server writes the log on a thread of its own.
+  func logs(_ text: String) -> Bool { eventually(within: 10) { logText.contains(text) } }
 
   var logText: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
 

@@ -94,7 +94,7 @@ import TicTacToe
         }
         return []
       }
-      try #require(eventually(60) { told.withLock { $0 } >= seq + 40 })
+      try #require(eventually { told.withLock { $0 } >= seq + 40 })
       try bed.order("kill")
       let last = try writer.value()
       #expect(last.allSatisfy { $0.isUnknown || $0.isFailed } && !last.isEmpty, "\(last)")

@@ -2,6 +2,7 @@ import Foundation
 import MatchProtocol
 import ServerTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MatchStore

@@ -1,6 +1,7 @@
 import Foundation
 import MatchProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MatchStore
@@ -31,16 +32,6 @@ extension Verdict {
   var isApplied: Bool { if case .applied = self { true } else { false } }
 }
 
-/// Whether the condition holds within `seconds`.
-func eventually(_ seconds: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
-  let end = Date(timeIntervalSinceNow: seconds)
-  while Date() < end {
-    if try condition() { return true }
-    usleep(5000)
-  }
-  return false
-}
-
 /// Runs a function on a thread of its own.
 final class Work<T: Sendable>: Sendable {
   let result = Mutex<T?>(nil)
@@ -54,7 +45,7 @@ final class Work<T: Sendable>: Sendable {
 
   /// The body must end within 20 s.
   func value() throws -> T {
-    _ = eventually(20) { result.withLock { $0 != nil } }
+    _ = eventually(within: 20) { result.withLock { $0 != nil } }
     return try #require(result.withLock { $0 })
   }
 }

@@ -275,9 +275,7 @@ extension StoreConformance {
       usleep(50_000)
     }
     bench.store.publish([("a", "to a: \"ü\" '"), ("b", long), ("c", "nobody")])
-    for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains { $0 != "first" } } < 2 }) {
-      usleep(50_000)
-    }
+    _ = eventually(within: 10) { heard.withLock { $0.values.count { $0.contains { $0 != "first" } } == 2 } }
     heard.withLock { heard in
       #expect(heard["a"]?.filter { $0 != "first" } == ["to a: \"ü\" '"])
       #expect(heard["b"]?.filter { $0 != "first" } == [long])
