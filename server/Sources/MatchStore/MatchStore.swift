@@ -30,7 +30,8 @@ package protocol MatchStore: AnyObject, Sendable {
   func add(_ accounts: [AccountRecord]) throws(StoreError)
   /// The ids of all matches, sorted.
   func matchIDs() throws(StoreError) -> [MatchID]
-  /// Deletes the matches that ended before a time (milliseconds since 1970), in several transactions. Returns their number.
+  /// Deletes some of the matches that ended before a time (milliseconds since 1970): no more than a unit may wait for. Returns their
+  /// number, which is 0 once none is left.
   func prune(before: Int64) throws(StoreError) -> Int
   /// Throws unless the store is reachable now.
   func ping() throws(StoreError)

@@ -205,12 +205,7 @@ package final class PostgresStore: MatchStore {
   }
 
   package func prune(before: Int64) throws(StoreError) -> Int {
-    var all = 0
-    while true {
-      let some = try pool.run([PostgresStore.drop(.int(before))], within: 60_000)[0].count
-      guard some > 0 else { return all }
-      all += some
-    }
+    try pool.run([PostgresStore.drop(.int(before))], within: 60_000)[0].count
   }
 
   // MARK: notifications

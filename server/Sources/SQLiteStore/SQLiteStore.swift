@@ -300,15 +300,8 @@ package final class SQLiteStore: MatchStore {
     try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
-  /// Deletes old matches in slices, so that a unit waits only for the deletion of a few.
   package func prune(before: Int64) throws(StoreError) -> Int {
-    var all = 0
-    while true {
-      let some = try writing { (rows) throws(StoreError) in try rows.prune(before: before) }
-      guard some > 0 else { return all }
-      all += some
-      usleep(20_000)
-    }
+    try writing { (rows) throws(StoreError) in try rows.prune(before: before) }
   }
 
   /// Copies a database, even while a server uses it; throws if `target` exists.

@@ -113,10 +113,15 @@ enum ServerProcess {
     if let tls { logger.notice("TLS", metadata: ["fingerprint": tls.fingerprint]) }
     listening(try await naming("--listen") { try await listener.start() }, pageAddress)
     Systemd.notify("READY=1")
-    let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
+    let pruner = configuration.keepDays.map { days in
+      Pruner(logger: logger) { () throws(StoreError) -> Int in
+        try store.prune(before: Moment.current.wall - Int64(days) * 86_400_000)
+      }
+    }
+    pruner?.start()
     await wait(signals, tls, configuration.site, logger)
     Systemd.notify("STOPPING=1")
-    pruning?.cancel()
+    pruner?.stop()
     // A hanging store must not prevent the exit. The units that it has not stored were not sent to any client.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
       logger.critical("the store does not answer; the server ends without waiting for it")
@@ -127,6 +132,7 @@ enum ServerProcess {
     // Stop the pages last: their `/readyz` and metrics show the drain while games end.
     for page in pages { await page.stop() }
     try await host.finish()
+    await pruner?.finish()
     store.close()
     try await pageGroup.shutdownGracefully()
     try await group.shutdownGracefully()
@@ -147,17 +153,6 @@ enum ServerProcess {
         try site?.reload()
         logger.notice("page reloaded")
       } catch { logger.notice("\(error.description)") }
-    }
-  }
-
-  /// Deletes old matches once an hour, until cancelled.
-  private static func prune(_ store: any MatchStore, _ days: Int, _ logger: Logger) async {
-    while !Task.isCancelled {
-      do throws(StoreError) {
-        let count = try store.prune(before: Moment.current.wall - Int64(days) * 86_400_000)
-        if count > 0 { logger.notice("old matches deleted", metadata: ["count": "\(count)"]) }
-      } catch { logger.error("cannot delete old matches", metadata: ["error": "\(error)"]) }
-      try? await Task.sleep(for: .seconds(3600))
     }
   }
 }

@@ -364,6 +364,7 @@ import TicTacToe
     #expect(page.map(\.record.id) == [someID(34)] + [31, 32, 33].map { someID($0) }.sorted().reversed())
     #expect(try bench.matches(.history(8, before: .max, limit: 2)).isEmpty)
     #expect(try bench.store.prune(before: 11) == 15)
+    #expect(try bench.store.prune(before: 11) == 0)
     #expect(try bench.matches(.history(1, before: .max, limit: 100)).count == 15)
     #expect(try bench.store.matchIDs().count == 39)
     #expect(try bench.store.match(someID(3)) == nil)

@@ -1,0 +1,44 @@
+import Dispatch
+import Foundation
+import MatchStore
+import Synchronization
+
+/// Deletes old matches, first at the start of the server and then once an hour.
+///
+/// It has a queue of its own: the first deletion can take minutes, and Swift's tasks have only as many threads as there are processors.
+package final class Pruner: Sendable {
+  private let slice: @Sendable () throws(StoreError) -> Int
+  private let logger: Logger
+  private let queue = DispatchQueue(label: "alina.pruning", qos: .utility)
+  private let isStopped = Mutex(false)
+
+  /// `slice` deletes some old matches and returns their number, 0 once none is left.
+  package init(logger: Logger, _ slice: @escaping @Sendable () throws(StoreError) -> Int) {
+    (self.logger, self.slice) = (logger, slice)
+  }
+
+  package func start() { queue.async { self.prune() } }
+
+  /// Lets no further slice begin.
+  package func stop() { isStopped.withLock { $0 = true } }
+
+  /// Waits for the slice in progress. Call it after `stop`, before the store is closed.
+  package func finish() async {
+    await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in queue.async { waiting.resume() } }
+  }
+
+  private func prune() {
+    var all = 0
+    do throws(StoreError) {
+      while !isStopped.withLock({ $0 }) {
+        let some = try slice()
+        guard some > 0 else { break }
+        all += some
+        // Units are stored between two slices.
+        usleep(20_000)
+      }
+    } catch { logger.error("cannot delete old matches", metadata: ["error": "\(error)"]) }
+    if all > 0 { logger.notice("old matches deleted", metadata: ["count": "\(all)"]) }
+    queue.asyncAfter(deadline: .now() + .seconds(3600)) { self.prune() }
+  }
+}
