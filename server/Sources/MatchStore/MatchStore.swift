@@ -30,9 +30,9 @@ package protocol MatchStore: AnyObject, Sendable {
   func add(_ accounts: [AccountRecord]) throws(StoreError)
   /// The ids of all matches, sorted.
   func matchIDs() throws(StoreError) -> [MatchID]
-  /// Deletes some of the matches that ended before a time (milliseconds since 1970): no more than a unit may wait for. Returns their
-  /// number, which is 0 once none is left.
-  func prune(before: Int64) throws(StoreError) -> Int
+  /// Deletes some of the matches that ended more than `age` milliseconds ago by the store's clock, so few that a unit does not wait long.
+  /// Returns their number, which is 0 once none is left. Throws `clockIsDoubtful` if there are such matches, but no `Pruning.evidence`.
+  func prune(olderThan age: Int64) throws(StoreError) -> Int
   /// Throws unless the store is reachable now.
   func ping() throws(StoreError)
   func close()

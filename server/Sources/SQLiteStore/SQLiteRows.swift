@@ -167,13 +167,23 @@ extension SQLiteRows {
     try run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) }.compactMap { $0 }
   }
 
-  /// Deletes at most 200 matches that ended before a time (milliseconds since 1970); returns their number.
-  func prune(before: Int64) throws(StoreError) -> Int {
+  /// Whether a match ended more than `age` milliseconds ago, and whether there is `Pruning.evidence` that the clock is right.
+  func isPruningDue(olderThan age: Int64) throws(StoreError) -> (isDue: Bool, isClockSound: Bool) {
+    let time = now()
+    let found = try run(
+      """
+      SELECT EXISTS (SELECT 1 FROM match WHERE ended < ?), EXISTS (SELECT 1 FROM match WHERE ended BETWEEN ? AND ?)
+      """, .int(time - age), .int(time - Pruning.evidence.upperBound), .int(time - Pruning.evidence.lowerBound)
+    ) { (isDue: $0.bool(0), isClockSound: $0.bool(1)) }
+    return found.first ?? (isDue: false, isClockSound: false)
+  }
+
+  /// Deletes at most 200 matches that ended more than `age` milliseconds ago; returns their number.
+  func prune(olderThan age: Int64) throws(StoreError) -> Int {
+    let before = SQLiteValue.int(now() - age)
     try run(
-      "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
-      .int(before))
-    try run(
-      "DELETE FROM match WHERE n IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)", .int(before))
+      "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)", before)
+    try run("DELETE FROM match WHERE n IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)", before)
     return db.changes
   }
 

@@ -300,8 +300,12 @@ package final class SQLiteStore: MatchStore {
     try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
-  package func prune(before: Int64) throws(StoreError) -> Int {
-    try writing { (rows) throws(StoreError) in try rows.prune(before: before) }
+  package func prune(olderThan age: Int64) throws(StoreError) -> Int {
+    let (isDue, isClockSound) = try reading { (rows) throws(StoreError) in try rows.isPruningDue(olderThan: age) }
+    guard isDue else { return 0 }
+    // Thrown outside of a transaction, which would count it as a failed write.
+    guard isClockSound else { throw .clockIsDoubtful }
+    return try writing { (rows) throws(StoreError) in try rows.prune(olderThan: age) }
   }
 
   /// Copies a database, even while a server uses it; throws if `target` exists.

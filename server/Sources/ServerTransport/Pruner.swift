@@ -11,6 +11,8 @@ package final class Pruner: Sendable {
   private let logger: Logger
   private let queue = DispatchQueue(label: "alina.pruning", qos: .utility)
   private let isStopped = Mutex(false)
+  /// The failure of the last deletion. It is logged once, as it may last until somebody plays.
+  private let failure = Mutex<StoreError?>(nil)
 
   /// `slice` deletes some old matches and returns their number, 0 once none is left.
   package init(logger: Logger, _ slice: @escaping @Sendable () throws(StoreError) -> Int) {
@@ -28,7 +30,7 @@ package final class Pruner: Sendable {
   }
 
   private func prune() {
-    var all = 0
+    var (all, problem) = (0, StoreError?.none)
     do throws(StoreError) {
       while !isStopped.withLock({ $0 }) {
         let some = try slice()
@@ -37,7 +39,14 @@ package final class Pruner: Sendable {
         // Units are stored between two slices.
         usleep(20_000)
       }
-    } catch { logger.error("cannot delete old matches", metadata: ["error": "\(error)"]) }
+    } catch { problem = error }
+    let before = failure.withLock { failure in
+      defer { failure = problem }
+      return failure
+    }
+    if let problem, problem != before {
+      logger.error("cannot delete old matches", metadata: ["error": "\(problem)"])
+    }
     if all > 0 { logger.notice("old matches deleted", metadata: ["count": "\(all)"]) }
     queue.asyncAfter(deadline: .now() + .seconds(3600)) { self.prune() }
   }

@@ -115,7 +115,7 @@ enum ServerProcess {
     Systemd.notify("READY=1")
     let pruner = configuration.keepDays.map { days in
       Pruner(logger: logger) { () throws(StoreError) -> Int in
-        try store.prune(before: Moment.current.wall - Int64(days) * 86_400_000)
+        try store.prune(olderThan: Int64(days) * 86_400_000)
       }
     }
     pruner?.start()

@@ -71,7 +71,7 @@ final class TroubledStore: MatchStore {
   func accounts() throws(StoreError) -> [AccountRecord] { try inner.accounts() }
   func add(_ accounts: [AccountRecord]) throws(StoreError) { try inner.add(accounts) }
   func matchIDs() throws(StoreError) -> [MatchID] { try inner.matchIDs() }
-  func prune(before: Int64) throws(StoreError) -> Int { try inner.prune(before: before) }
+  func prune(olderThan age: Int64) throws(StoreError) -> Int { try inner.prune(olderThan: age) }
   func close() { inner.close() }
 }
 

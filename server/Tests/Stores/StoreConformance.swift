@@ -346,7 +346,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `histories are listed latest first, in pages, and can be pruned`(kind: StoreKind) throws {
+  func `histories are listed latest first, in pages`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     for n in 1...25 {
       _ = bench.begin(UInt64(n), n % 2 == 0 ? 1 : 9, n % 2 == 0 ? 9 : 1, ended: Int64(n))
@@ -363,11 +363,35 @@ import TicTacToe
     #expect(page.map(\.record.ended) == [60, 50, 50, 50])
     #expect(page.map(\.record.id) == [someID(34)] + [31, 32, 33].map { someID($0) }.sorted().reversed())
     #expect(try bench.matches(.history(8, before: .max, limit: 2)).isEmpty)
-    #expect(try bench.store.prune(before: 11) == 15)
-    #expect(try bench.store.prune(before: 11) == 0)
-    #expect(try bench.matches(.history(1, before: .max, limit: 100)).count == 15)
-    #expect(try bench.store.matchIDs().count == 39)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `old matches are deleted by the store's clock, unless no match ended by it a day or a month ago`(kind: StoreKind)
+    throws
+  {
+    let bench = try Bench(kind)
+    let (hour, day) = (Bench.hour, Bench.day)
+    let start = try bench.now()
+    // The clock is set 40 days ahead after these matches, or the server was off for so long.
+    for n in 1...5 { _ = bench.begin(UInt64(n), 1, 2, ended: start - 40 * day + Int64(n) * hour) }
+    let live = bench.begin(6, 1, 2)
+    func isRefused(_ age: Int64) -> Bool {
+      do throws(StoreError) { _ = try bench.store.prune(olderThan: age) } catch { return error == .clockIsDoubtful }
+      return false
+    }
+    #expect(isRefused(10 * day))
+    #expect(try bench.store.prune(olderThan: 50 * day) == 0, "there is nothing to refuse")
+    let new = bench.begin(7, 1, 2, ended: start)
+    #expect(isRefused(10 * day), "one match is no evidence until a day has passed")
+    try bench.store.ping()
+    #expect(try bench.store.matchIDs().count == 7)
+    try bench.wait(day + hour)
+    // The age of the first match is 41 days now; that of each of the next four is an hour less.
+    #expect(try bench.store.prune(olderThan: 41 * day - 2 * hour - hour / 2) == 3)
+    #expect(try bench.store.prune(olderThan: 41 * day - 2 * hour - hour / 2) == 0)
+    #expect(try bench.store.matchIDs() == [someID(4), someID(5), live, new].sorted())
     #expect(try bench.store.match(someID(3)) == nil)
+    #expect(try bench.matches(.history(1, before: .max, limit: 100)).count == 3)
   }
 
   // MARK: tools

@@ -122,8 +122,13 @@ struct MemoryContent {
     put(match)
   }
 
-  mutating func prune(before: Int64) -> Int {
-    let old = matches.values.filter { ($0.stored.record.ended ?? .max) < before }
+  mutating func prune(olderThan age: Int64) throws(StoreError) -> Int {
+    let now = clock()
+    let old = matches.values.filter { ($0.stored.record.ended ?? .max) < now - age }
+    let isClockSound = matches.values.contains { match in
+      match.stored.record.ended.map { Pruning.evidence.contains(now - $0) } ?? false
+    }
+    guard old.isEmpty || isClockSound else { throw .clockIsDoubtful }
     for match in old {
       file(match, false)
       matches[match.stored.record.id] = nil

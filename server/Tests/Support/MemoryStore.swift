@@ -69,7 +69,9 @@ package final class MemoryStore: MatchStore {
   package func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }
 
   /// O(matches).
-  package func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
+  package func prune(olderThan age: Int64) throws(StoreError) -> Int {
+    try content.withLock { (content) throws(StoreError) in try content.prune(olderThan: age) }
+  }
 
   /// Has no effect: another server in the process may continue with the content.
   package func close() {}
