@@ -48,26 +48,28 @@ package final class SQLiteStore: MatchStore {
   private let writes = NSLock()
 
   /// Throws if another process holds the file's lock, the file is damaged, or only newer builds may read it.
-  package init(
+  package convenience init(
     path: String, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }
   ) throws(StoreError) {
-    (self.path, self.clock) = (path, clock)
-    if path == SQLiteStore.inMemory {
-      lock = nil
-    } else {
-      try SQLiteStore.makeFolder(of: path)
-      lock = try FileLock(path: path + ".lock")
-    }
+    let lock = try path == SQLiteStore.inMemory ? nil : SQLiteStore.locked(path, for: .server)
+    try self.init(path: path, lock: lock, clock: clock)
+  }
+
+  /// `lock`: the lock of the file, `nil` in memory.
+  private init(path: String, lock: FileLock?, clock: @escaping @Sendable () -> Int64) throws(StoreError) {
+    (self.path, self.lock, self.clock) = (path, lock, clock)
     let rows = SQLiteRows(try SQLiteStore.opened(path), clock)
     state.withLock { $0.connections = Connections(writer: rows) }
   }
 
-  private static func makeFolder(of path: String) throws(StoreError) {
+  /// The lock of a file in a folder that is made if missing.
+  private static func locked(_ path: String, for holder: FileLock.Holder) throws(StoreError) -> FileLock {
     let folder = (path as NSString).deletingLastPathComponent
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch { throw .unusable("cannot make the folder \(folder): \(error.localizedDescription)") }
+    return try FileLock(path: path + ".lock", for: holder)
   }
 
   private static func opened(_ path: String) throws(StoreError) -> SQLiteConnection {
@@ -324,10 +326,14 @@ package final class SQLiteStore: MatchStore {
     for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
-  /// Creates a database with the content that `fill` writes, all or nothing. Throws if a server is running or the database is not empty.
+  /// Creates a database with the content that `fill` writes, all or nothing. Throws if a server or another import is running or the
+  /// database is not empty.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
+    // Held to the end: a second import would remove the files of the first one.
+    let lock = try locked(path, for: .importing)
+    defer { withExtendedLifetime(lock) {} }
     if FileManager.default.fileExists(atPath: path) {
-      let store = try SQLiteStore(path: path)
+      let store = try SQLiteStore(path: path, lock: lock, clock: { Moment.current.wall })
       defer { store.close() }
       guard try store.isEmpty else { throw StoreError.isNotEmpty }
     }
@@ -339,16 +345,20 @@ package final class SQLiteStore: MatchStore {
       defer { store.close() }
       return try fill(store)
     }()
-    _ = try restore(fresh, to: path)
+    _ = try putInPlace(fresh, path)
     return result
   }
 
   /// Checks a backup and puts a copy of it at `target`. Returns the new path of the database that was there. Throws if a server is running.
   package static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
-    try makeFolder(of: target)
-    let lock = try FileLock(path: target + ".lock")
+    let lock = try locked(target, for: .server)
     defer { withExtendedLifetime(lock) {} }
+    return try putInPlace(backup, target)
+  }
+
+  /// As `restore`. The caller holds the lock of `target`.
+  private static func putInPlace(_ backup: String, _ target: String) throws(StoreError) -> String? {
     let fresh = target + ".restoring"
     tidy(fresh, [""] + beside)
     defer { tidy(fresh, [""] + beside) }

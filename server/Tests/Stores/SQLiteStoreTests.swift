@@ -366,31 +366,6 @@ import TicTacToe
   }
 }
 
-@Test func `a database being filled appears whole or not at all`() throws {
-  let folder = TemporaryFolder()
-  let path = folder.path + "/matches.sqlite"
-  struct Full: Error {}
-  // Fills the database twice: first where no file exists, then over an empty one.
-  for _ in 0..<2 {
-    #expect(throws: Full.self) {
-      try SQLiteStore.make(path) { store in
-        try store.add([someAccount(1, "Ann")])
-        throw Full()
-      }
-    }
-    let store = try SQLiteStore(path: path)
-    #expect(try store.accounts().isEmpty)
-    store.close()
-  }
-  try SQLiteStore.make(path) { try $0.add([someAccount(1, "Ann")]) }
-  let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-  #expect(!names.contains { $0.contains("importing") }, "\(names)")
-  let store = try SQLiteStore(path: path)
-  #expect(try store.accounts().map(\.name) == ["Ann"])
-  store.close()
-  #expect(throws: StoreError.self) { try SQLiteStore.make(path) { try $0.add([someAccount(2, "Bob")]) } }
-}
-
 extension StoreArchive {
   static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
     try load({ each in for line in lines { try each(Array(line.utf8)) } }, into: store)
