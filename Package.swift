@@ -192,8 +192,8 @@ targets += layer(
     .executableTarget(
       name: "alina-server",
       dependencies: [
-        "Base", "MatchProtocol", "MatchStore", "SQLiteStore", "PostgresStore", "Lobby", "ServerTransport", nioPosix,
-        argumentParser,
+        "Base", "MatchProtocol", "Processes", "MatchStore", "SQLiteStore", "PostgresStore", "Lobby", "ServerTransport",
+        nioPosix, argumentParser,
       ]),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq"),
     .systemLibrary(name: "CSQLite"),

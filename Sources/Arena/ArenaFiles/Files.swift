@@ -38,12 +38,7 @@ package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(Ar
 
 /// Returns the system's message on failure.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
-  var sent = 0
-  while sent < bytes.count {
-    let count = write(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent)
-    if count > 0 { sent += count } else if errno != EINTR { return systemReason }
-  }
-  return nil
+  writeWhole(bytes, to: descriptor).map { String(cString: strerror($0)) }
 }
 
 package func reason(of error: any Error) -> String {
@@ -52,8 +47,8 @@ package func reason(of error: any Error) -> String {
 }
 
 package func writeOut(_ text: String) throws(ArenaError) {
-  if let reason = Array(text.utf8).withUnsafeBytes({ writeAll($0, to: 1) }) {
-    throw ArenaError("the standard output cannot be written: \(reason)", kind: .resourceExhausted)
+  do throws(OutputError) { try writeStandardOutput(text.utf8) } catch {
+    throw ArenaError(error.description, kind: .resourceExhausted)
   }
 }
 

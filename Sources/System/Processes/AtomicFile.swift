@@ -20,12 +20,7 @@ package enum AtomicFile {
       let file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ?? 0o666)
       guard file >= 0 else { throw Refusal(number: errno) }
       defer { close(file) }
-      var sent = 0
-      while sent < bytes.count {
-        let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress! + sent, bytes.count - sent) }
-        guard count >= 0 || errno == EINTR else { throw Refusal(number: errno) }
-        sent += max(0, count)
-      }
+      if let number = bytes.withUnsafeBytes({ writeWhole($0, to: file) }) { throw Refusal(number: number) }
     } failure: {
       $0
     }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Processes
 import Synchronization
 
 /// Writes lines to a descriptor on its own thread: a full pipe or a stuck journal must not block the caller.
@@ -57,12 +58,6 @@ package final class LineWriter: Sendable {
 
   /// Blocks. Ignores errors: a full disk or a closed pipe must not end the server.
   package static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) {
-    var rest = Array(bytes)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
-    }
+    _ = Array(bytes).withUnsafeBytes { writeWhole($0, to: descriptor) }
   }
 }

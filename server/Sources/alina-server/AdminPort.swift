@@ -25,13 +25,11 @@ struct AdminPort: ParsableArguments {
     let options = [admin.map { " --admin \($0)" }, data.map { " --data \($0)" }].compactMap(\.self).joined()
     let answer = try ask(path)
     guard answer.status == 200 else { throw StoreError.unusable(answer.body) }
-    for line in answer.body.split(separator: "\n") {
-      if line.hasPrefix("next: "), let id = line.split(separator: "=").last {
-        print("next: alina-server \(command) \(id)" + options)
-      } else {
-        print(line)
-      }
+    let lines = answer.body.split(separator: "\n").map { line -> String in
+      guard line.hasPrefix("next: "), let id = line.split(separator: "=").last else { return "\(line)\n" }
+      return "next: alina-server \(command) \(id)\(options)\n"
     }
+    try writeOut(lines.joined(separator: "").utf8)
   }
 
   private func connected() throws -> Int32 {

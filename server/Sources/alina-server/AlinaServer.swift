@@ -39,10 +39,17 @@ struct AlinaServer: ParsableCommand {
 
   /// An error is one line; wrong arguments exit with 2.
   static func main() {
+    // If a standard descriptor is closed, a file or connection would get its number and receive the output or the log. Opened for reading
+    // only, so that writing still fails.
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDONLY)
+    }
     let given = words.dropFirst()
-    if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) { return print(wholeHelp) }
-    if given == ["--version"] { return print(alinaVersion) }
     do {
+      if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) {
+        return try writeOut("\(wholeHelp)\n".utf8)
+      }
+      if given == ["--version"] { return try writeOut("\(alinaVersion)\n".utf8) }
       try ConfigurationSources.refusePasswords(given)
       if given.first == "cluster-cert" {
         throw ConfigurationError(

@@ -15,7 +15,9 @@ enum Failure {
     }
     switch command.exitCode(for: error) {
     case .success:
-      print(command.fullMessage(for: error))
+      do throws(StoreError) { try writeOut("\(command.fullMessage(for: error))\n".utf8) } catch {
+        line(error.description, 1)
+      }
       Foundation.exit(0)
     case .validationFailure: line(command.message(for: error), 2)
     default: line("\(error)", 1)

@@ -61,7 +61,7 @@ struct Backup: ParsableCommand {
   func run() throws {
     try options.requireFile("pg_dump --format=custom, also while servers run, or archive its log (PITR)")
     try SQLiteStore.backup(of: options.database, to: file)
-    print("backed up to \(file)")
+    try confirm("backed up to \(file)")
   }
 }
 
@@ -76,7 +76,7 @@ struct Restore: ParsableCommand {
   func run() throws {
     try options.requireFile("pg_restore into an empty database, with the servers stopped")
     let aside = try SQLiteStore.restore(file, to: options.database)
-    print("restored \(options.database)" + (aside.map { "; the old database is \($0)" } ?? ""))
+    try confirm("restored \(options.database)" + (aside.map { "; the old database is \($0)" } ?? ""))
   }
 }
 
@@ -92,7 +92,7 @@ struct Export: ParsableCommand {
     defer { store.close() }
     let summary =
       if file == "-" {
-        try StoreArchive.export(store) { try FileHandle.standardOutput.write(contentsOf: $0) }
+        try StoreArchive.export(store) { try writeOut($0) }
       } else {
         try NewFile.make(file) { path in
           guard
@@ -120,7 +120,7 @@ struct Import: ParsableCommand {
 
   func run() throws {
     let summary = try options.filled { try StoreArchive.load(StoreArchive.lines(of: file), into: $0) }
-    print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
+    try confirm("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
   }
 }
 
@@ -142,7 +142,7 @@ struct Forget: ParsableCommand {
     }
     // The running server's nodes do not know of this change. After a comparison they close the player's connections and use the new name.
     try store.requestComparison()
-    print("forgot \(name)")
+    try confirm("forgot \(name)")
   }
 }
 
@@ -162,6 +162,7 @@ struct Token: ParsableCommand {
     let token = IssuedToken(for: name)
     guard case .change(let result) = try store.answer(token.question) else { return }
     if let why = token.refusal(of: result) { throw StoreError.unusable(why) }
-    print(token.text)
+    try writeOut(
+      "\(token.text)\n".utf8, done: "the old token of \(name) has ended and the new one is lost, so issue another: ")
   }
 }

@@ -340,11 +340,12 @@ struct CheckConfig: ParsableCommand {
 
   func run() throws {
     let configuration = try options.resolved(starts: false)
+    var text = "the configuration can be used\n"
     if configuration.store != nil, configuration.lobby.address.isEmpty,
       ServeOptions.isEveryAddress(configuration.listener.host)
     {
-      print("note: several nodes need --public-address, or clients cannot go from one to another")
+      text = "note: several nodes need --public-address, or clients cannot go from one to another\n" + text
     }
-    print("the configuration can be used")
+    try writeOut(text.utf8)
   }
 }

@@ -53,10 +53,6 @@ enum ServerProcess {
     _ configuration: ServerConfiguration,
     listening: @escaping @Sendable (String, _ page: String?) -> Void
   ) async throws {
-    // If a standard descriptor is closed, a file or connection would get its number and receive the log.
-    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-      _ = open("/dev/null", O_RDWR)
-    }
     let logger = Logger(format: configuration.logFormat, from: configuration.logLevel)
     // Writing to a closed log or port must not end the process.
     signal(SIGPIPE, SIG_IGN)

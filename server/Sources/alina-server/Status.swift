@@ -20,21 +20,23 @@ struct Status: ParsableCommand {
 
   func run() throws {
     let ready = try port.ask("/readyz")
-    print("ready: \(ready.status == 200 ? "yes" : "no, \(ready.body)")")
+    try writeOut("ready: \(ready.status == 200 ? "yes" : "no, \(ready.body)")\n".utf8)
     var values: [Substring: Substring] = [:]
     for line in try port.ask("/metrics").body.split(separator: "\n") where !line.hasPrefix("#") {
       let words = line.split(separator: " ")
       if words.count == 2 { values[words[0]] = words[1] }
     }
+    var lines: [String] = []
     for (name, title) in Status.shown {
-      if let value = values["alina_\(name)"] { print("\(title): \(value)") }
+      if let value = values["alina_\(name)"] { lines.append("\(title): \(value)") }
     }
     if let text = values["alina_certificate_expires_seconds"], let end = Double(text) {
-      print("days until the certificate ends: \(Int((end - Date().timeIntervalSince1970) / 86_400))")
+      lines.append("days until the certificate ends: \(Int((end - Date().timeIntervalSince1970) / 86_400))")
     }
     if values["alina_certificate_refused"] == "1" {
-      print("the last reload was refused: the certificates cannot be used, and the old ones stay")
+      lines.append("the last reload was refused: the certificates cannot be used, and the old ones stay")
     }
+    try writeOut(lines.map { $0 + "\n" }.joined(separator: "").utf8)
     if ready.status != 200 { throw ExitCode(1) }
   }
 }

@@ -3,6 +3,9 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
+@testable import MatchStore
+@testable import SQLiteStore
+
 @Suite struct ServiceEndToEndTests {
   @Test func `status prints a server's state, and exits with 1 if there is none`() throws {
     let server = ServerChild(TemporaryFolder())
@@ -18,6 +21,53 @@ import Testing
     let gone = try ServerChild.run(["status", "--admin", "127.0.0.1:\(port)"])
     #expect(gone.code == 1 && gone.out.isEmpty)
     #expect(gone.errors.hasPrefix("alina-server: no server answers at 127.0.0.1:\(port)"))
+  }
+
+  @Test func `a command whose output cannot be written fails, and says what it has done`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/matches.sqlite"
+    let account = someAccount(1, "Ann")
+    do {
+      let store = try SQLiteStore(path: path)
+      try store.add([account])
+      store.close()
+    }
+    let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
+    func fail(_ arguments: [String], output: String = ">/dev/full") throws -> String {
+      let result = try Child.run(["/bin/sh", "-c", "exec \"$0\" \"$@\" \(output)", binary] + arguments)
+      #expect(result.status == 1 && result.errors.hasPrefix("alina-server: "), "\(arguments): \(result)")
+      #expect(result.errors.split(separator: "\n").count == 1, "\(result)")
+      return result.errors
+    }
+    let full = "the standard output cannot be written: No space left on device\n"
+    let data = ["--data", folder.path]
+    for arguments in [
+      ["--help"], ["--version"], ["token", "--help"], ["check-config", "--listen", "127.0.0.1:0"],
+      ["export"] + data + ["-"],
+    ] { #expect(try fail(arguments) == "alina-server: " + full, "\(arguments)") }
+    let copy = folder.path + "/copy"
+    #expect(try fail(["backup"] + data + [copy]) == "alina-server: backed up to \(copy), but " + full)
+    #expect(FileManager.default.fileExists(atPath: copy))
+    var token = account.token
+    let closed = "the standard output cannot be written: Bad file descriptor\n"
+    for (output, end) in [(">/dev/full", full), (">&-", closed)] {
+      #expect(
+        try fail(["token"] + data + ["Ann"], output: output)
+          == "alina-server: the old token of Ann has ended and the new one is lost, so issue another: " + end)
+      let store = try SQLiteStore(path: path)
+      let now = try store.accounts().first?.token
+      store.close()
+      #expect(now != nil && now != token)
+      token = now
+    }
+    #expect(try fail(["forget"] + data + ["Ann"]) == "alina-server: forgot Ann, but " + full)
+    let server = ServerChild(folder)
+    try server.start(pages: true)
+    let admin = ["--admin", "127.0.0.1:\(try #require(server.port(of: "admin")))"]
+    for command in ["status", "players", "reports"] {
+      #expect(try fail([command] + admin) == "alina-server: " + full, "\(command)")
+    }
+    server.stop()
   }
 
   @Test func `by default only a server's user and group can give orders, and everybody reads its metrics`() throws {
