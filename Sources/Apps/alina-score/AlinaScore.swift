@@ -19,17 +19,27 @@ struct AlinaScore {
       try command.run()
     } catch {
       EndSignal.obey()
-      let code = Root.exitCode(for: error)
-      if code == .success {
-        print(Root.fullMessage(for: error))
+      do {
+        guard Root.exitCode(for: error) == .success else { throw error }
+        try writeOut(Root.fullMessage(for: error) + "\n")
         exit(0)
-      }
-      // A `ScoreFileError` may have several lines, one for each error of a rule file.
-      let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
-      let told = (error as? ScoreFileError)?.description ?? line
-      try? FileHandle.standardError.write(contentsOf: Data("alina-score: \(told)\n".utf8))
-      exit(2)
+      } catch { fail(error) }
     }
+  }
+
+  private static func fail(_ error: any Error) -> Never {
+    // A `ScoreFileError` may have several lines, one for each error of a rule file.
+    let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
+    let told = (error as? ScoreFileError)?.description ?? line
+    try? FileHandle.standardError.write(contentsOf: Data("alina-score: \(told)\n".utf8))
+    exit(2)
+  }
+}
+
+/// Unlike `print`, fails if standard output cannot be written.
+func writeOut(_ text: String) throws(ScoreFileError) {
+  do throws(OutputError) { try writeStandardOutput(text.utf8) } catch {
+    throw ScoreFileError(error.description, number: error.number)
   }
 }
 
@@ -61,7 +71,7 @@ struct Explain: ParsableCommand {
     let record = try source.record()
     let rules = try source.rules(for: record)
     let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side, explains: true)
-    print(Explanation.text(rendition, record: record), terminator: "")
+    try writeOut(Explanation.text(rendition, record: record))
   }
 }
 
@@ -105,10 +115,11 @@ struct CheckRules: ParsableCommand {
 
   func run() throws {
     let loaded = try RuleLibrary.load(file)
-    print("\(loaded.path): good; name \(loaded.rules.name), hash \(loaded.hash)")
-    for line in RuleAdvice.lines(loaded.rules) { print("  in vain: \(line)") }
-    for line in RuleAdvice.moved(loaded.rules) { print("  moved: \(line)") }
-    if all { print(RuleText.yaml(loaded.rules), terminator: "") }
+    var text = "\(loaded.path): good; name \(loaded.rules.name), hash \(loaded.hash)\n"
+    for line in RuleAdvice.lines(loaded.rules) { text += "  in vain: \(line)\n" }
+    for line in RuleAdvice.moved(loaded.rules) { text += "  moved: \(line)\n" }
+    if all { text += RuleText.yaml(loaded.rules) }
+    try writeOut(text)
   }
 }
 
@@ -174,11 +185,11 @@ struct Measure: ParsableCommand {
       try EventSource(path: events).forEachLine(rules) { lines.append($0) }
       let piece = LiveScore.uncut(lines, seed: seed, rules: rules)
       report.add(piece: piece.score.conductor.bars, scale: piece.score.conductor.rules.scale)
-      return print(json ? report.json : report.text, terminator: json ? "\n" : "")
+      return try writeOut(json ? report.json + "\n" : report.text)
     }
     guard games.isEmpty else { return try measure(games.flatMap { try GameFile.records($0) }, rules) }
     for variant in variants {
-      if variants.count > 1 { print("\(variant == variants[0] ? "" : "\n")\(variant.title)\n") }
+      if variants.count > 1 { try writeOut("\(variant == variants[0] ? "" : "\n")\(variant.title)\n\n") }
       try measure(ReferenceGames.games(count, of: variant, seed: seed), rules)
     }
   }
@@ -186,8 +197,8 @@ struct Measure: ParsableCommand {
   private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
-      print(PaceReport.text(PaceReport.all(records, rules: rules, paces: pace)), terminator: "")
-      if pace == "all" { print("\n" + FormReport(records, rules: rules).text, terminator: "") }
+      try writeOut(PaceReport.text(PaceReport.all(records, rules: rules, paces: pace)))
+      if pace == "all" { try writeOut("\n" + FormReport(records, rules: rules).text) }
       return
     }
     var report = StyleReport()
@@ -197,7 +208,7 @@ struct Measure: ParsableCommand {
       try progress.tell(Double(index + 1), of: Double(records.count), "games")
     }
     progress.end()
-    print(json ? report.json : report.text, terminator: json ? "\n" : "")
+    try writeOut(json ? report.json + "\n" : report.text)
   }
 
   private func draw(_ path: String, _ variant: Variant, _ rules: ScoreRules) throws {
@@ -213,8 +224,8 @@ struct Measure: ParsableCommand {
     progress.end()
     try OutputFile.write(path) { try form.writePNG(to: $0) }
     func percent(_ share: Double) -> String { String(format: "%.2f", 100 * share) }
-    print(
-      "\(path): \(form.harmony.count) s; of seconds half a minute apart \(percent(form.returns)) % sound alike, of the middle third \(percent(form.middleReturns)) %"
+    try writeOut(
+      "\(path): \(form.harmony.count) s; of seconds half a minute apart \(percent(form.returns)) % sound alike, of the middle third \(percent(form.middleReturns)) %\n"
     )
   }
 }

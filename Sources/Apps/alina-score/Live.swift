@@ -144,8 +144,8 @@ struct Live: ParsableCommand {
 
   private func write(_ score: LiveScore, _ events: [ScoreEvent], end: Tick) throws {
     let (bars, rules) = (score.conductor.bars, score.conductor.rules)
-    if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
-    if explain { print(Explanation.text(score), terminator: "") }
+    if text { try writeOut(TextScore.text(bars, scale: rules.scale)) }
+    if explain { try writeOut(Explanation.text(score)) }
     let title = rules.name
     if let midi, !isMIDIStream {
       let heard = ScoreEvent.heard(events).inOrder

@@ -29,7 +29,7 @@ struct PlaySign: ParsableCommand {
     guard let example = try SignExample(of: sign, rules) else {
       throw ScoreFileError("\(sign): heard neither in the file's example nor in the reference games")
     }
-    print(example.text, terminator: "")
+    try writeOut(example.text)
     if let wav {
       let sound = OfflineSound(example.events(from: .zero), end: example.length)
       try OutputFile.write(wav) { try sound.write(to: $0, format: .wav, rules: example.rules, sounding) }

@@ -59,7 +59,7 @@ struct Render: ParsableCommand {
     if let from, bars.isEmpty, text || musicXML != nil || png != nil || svg != nil {
       throw ScoreFileError("--from \(from): the music ends at \(Int(rendition.end.seconds)) s")
     }
-    if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
+    if text { try writeOut(TextScore.text(bars, scale: rules.scale)) }
     if let midi { try OutputFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
     if let musicXML {
       try OutputFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)

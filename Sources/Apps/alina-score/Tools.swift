@@ -137,6 +137,7 @@ struct Devices: ParsableCommand {
   func run() throws {
     let names = SoundDevices.names()
     guard let names else { throw ScoreFileError("SDL2 is not installed, so no device can be listed") }
-    print(names.isEmpty ? "no sound device: alina plays on in silence" : names.joined(separator: "\n"))
+    try writeOut(
+      (names.isEmpty ? "no sound device: alina plays on in silence" : names.joined(separator: "\n")) + "\n")
   }
 }

@@ -40,6 +40,16 @@ private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"
   }
 }
 
+@Test(arguments: [
+  ["--help"], ["check-rules", "night"], ["explain", "-"], ["render", "-", "--text"], ["measure", "--count", "1"],
+])
+func `A result that cannot be written to standard output is an error`(arguments: [String]) throws {
+  let binary = try #require(command, "alina-score is not built")
+  let told = try Child.run(["/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full", binary] + arguments, input: record)
+  #expect(told.status == 2, "\(told)")
+  #expect(told.errors == "alina-score: the standard output cannot be written: No space left on device\n")
+}
+
 @Test(.needs("ffmpeg", "ffprobe"))
 func `A film has the requested size, sound, and the length of the trimmed piece`() throws {
   let out = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).mp4").path
