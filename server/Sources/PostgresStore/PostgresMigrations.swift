@@ -182,6 +182,10 @@ enum PostgresMigrations {
   private static let lock = PGStatement(
     once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
 
+  /// The time limit in milliseconds for a migration, also that of another node: an hour, enough to write a large table anew. A migration
+  /// that exceeds it is rolled back, and the next start begins it anew.
+  private static let longest: Int64 = 3_600_000
+
   /// Migrates in one transaction; other nodes that migrate at the same time wait.
   static func run(_ connection: PGConnection, place: String) throws(StoreError) {
     var minReader = 0
@@ -200,7 +204,7 @@ enum PostgresMigrations {
   /// Returns the `min_reader` of the database.
   private static func migrate(_ connection: PGConnection) throws(PGError) -> Int {
     let exists = try connection.run(
-      [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
+      [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: longest)
     var calls: [PGCall] = []
     if exists.last?.rows.first?.first?.bool != true {
       calls.append(PGStatement(once: "CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)")())
@@ -217,7 +221,7 @@ enum PostgresMigrations {
         PGStatement(once: "INSERT INTO schema VALUES ($1, $2)")(
           .int(Int64(version)), .int(Int64(max(minReader, self.minReader)))))
     }
-    _ = try connection.run(calls + [PGStatement.commit()], within: 120_000)
+    _ = try connection.run(calls + [PGStatement.commit()], within: longest)
     return minReader
   }
 }

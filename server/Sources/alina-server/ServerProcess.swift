@@ -116,7 +116,9 @@ enum ServerProcess {
     }
     pruner?.start()
     await wait(signals, tls, configuration.site, logger)
-    Systemd.notify("STOPPING=1")
+    // systemd then waits for the exit below, even if the unit's TimeoutStopSec is shorter than the drain. It never waits less for this.
+    let stopSeconds = configuration.listener.drainSeconds + 10
+    Systemd.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(stopSeconds * 1_000_000)")
     pruner?.stop()
     // A hanging store must not prevent the exit. The units that it has not stored were not sent to any client.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {

@@ -149,7 +149,12 @@ import Testing
     #expect(reader.hasSuffix("the role reader_only must own the database\n"), "\(reader)")
   }
 
-  @Test func `systemd is told when the server is ready and when it stops`() throws {
+  @Test func `the packaged unit sets no time limit for a start, which may bring a large database up to date`() throws {
+    let unit = try String(contentsOf: repository.appending(path: "packaging/alina-server.service"), encoding: .utf8)
+    #expect(unit.contains("\nTimeoutStartSec=infinity\n"))
+  }
+
+  @Test func `systemd is told when the server is ready, when it stops, and how long that may take`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/notify"
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
@@ -171,10 +176,10 @@ import Testing
       return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
     let server = ServerChild(folder)
-    try server.start(environment: ["NOTIFY_SOCKET": path])
+    try server.start(["--drain-seconds", "600"], environment: ["NOTIFY_SOCKET": path])
     #expect(told() == "READY=1")
     #expect(server.stop() == 0)
-    #expect(told() == "STOPPING=1")
+    #expect(told() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=610000000")
   }
 
   @Test func `log lines for the journal begin with their priority, others do not`() throws {
