@@ -196,9 +196,11 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
-  /// Clamps a number to 32 bits: an `Int` has only 32 bits in the browser, and elsewhere sums of clamped numbers cannot overflow.
+  /// Clamps a number to 31 bits and its sign: an `Int` has only 32 bits in the browser, where the sum or difference of two clamped numbers
+  /// must not overflow either.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    self = Int(Int32(clamping: try present(json.int64, name)))
+    let limit: Int64 = (1 << 30) - 1
+    self = Int(min(max(try present(json.int64, name), -limit), limit))
   }
   public func append(to bytes: inout [UInt8]) { JSONWriter.append(Int64(self), to: &bytes) }
 }

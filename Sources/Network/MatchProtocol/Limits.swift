@@ -36,6 +36,8 @@ package enum Limits {
   package static let untimedMove = 600_000
   /// The most milliseconds of network delay that the server does not charge to the clock of the player who moves.
   package static let lag = 500
+  /// The times, in milliseconds since 1970, that a message may name. Sums of a whole match's times still fit 64 bits.
+  package static let times: ClosedRange<Int64> = 0...(1 << 53)
 }
 
 /// The versions of the protocol that this build speaks, best first. A new game needs no new version, as a client names its games in `caps`.

@@ -19,7 +19,9 @@ extension Record {
     (station, inTime) = (Station(game: place, place: place), [])
     guard state.times.count == state.moves.count else { return }
     times = state.times.indices.map { index in
-      MoveTimes(elapsed: index == 0 ? nil : max(0, state.times[index] - state.times[index - 1]))
+      guard index > 0 else { return MoveTimes() }
+      // A longer time could not be read back from the saved game.
+      return MoveTimes(elapsed: min(max(0, state.times[index] - state.times[index - 1]), Record.Limit.milliseconds))
     }
     logSlots = Tempo.slots(state.times)
   }

@@ -120,6 +120,34 @@ private let tournamentNotice: TournamentNotice = {
     #expect(refusal.state == .state(state, left: nil, you: .o))
   }
 
+  @Test(arguments: ["-1", "9007199254740993", "-9223372036854775808", "9223372036854775807"])
+  func `a time before 1970 or after 2^53 milliseconds is refused in an event and in a state`(time: String) throws {
+    let (state, bodies) = try playedMatch()
+    let text = String(decoding: bodies[3], as: UTF8.self)
+    #expect(throws: Never.self) { try MatchEvent(body: Array(text.utf8)) }
+    let event = text.replacing(#""at":2000"#, with: #""at":\#(time)"#)
+    #expect(throws: ProtocolError.self) { try MatchEvent(body: Array(event.utf8)) }
+    let line = String(decoding: ServerMessage.state(state, left: nil, you: nil).bytes(), as: UTF8.self)
+    let changed = line.replacing(#""times":[2000,3000]"#, with: #""times":[2000,\#(time)]"#)
+    #expect(changed != line)
+    #expect(throws: ProtocolError.self) { try parseServer(Array(changed.utf8)) }
+  }
+
+  @Test func `numbers of the server are clamped, so that sums of two of them fit 32 bits`() throws {
+    func read(_ line: String) throws -> ServerMessage { try parseServer(Array((line + "\n").utf8)).message }
+    for (number, clamped) in [("9223372036854775807", 1_073_741_823), ("-9223372036854775808", -1_073_741_823)] {
+      let gone = try read(#"{"t":"gone","m":"\#(someMatch)","side":"x","in_ms":\#(number)}"#)
+      #expect(gone == .gone(someMatch, .x, claimIn: clamped))
+      let line = String(decoding: ServerMessage.tournament(tournamentNotice).bytes().dropLast(), as: UTF8.self)
+      let changed = line.replacing(#""in_ms":5000"#, with: #""in_ms":\#(number)"#)
+      guard case .tournament(let notice) = try read(changed) else {
+        Issue.record("\(changed)")
+        continue
+      }
+      #expect(notice.remaining == (clamped < 0 ? 0 : TournamentOrder.longestDelay))
+    }
+  }
+
   @Test func `the help of bare commands names each game and each command that has a game`() {
     for command in ["seek", "create", "top", "history"] {
       let games = Variant.allCases.map(\.rawValue).joined(separator: "|")

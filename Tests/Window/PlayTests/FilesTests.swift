@@ -81,6 +81,15 @@ struct FilesTests {
     #expect(records[0].logSlots == [0, 6, 12, 18, 24, 30, 36, 42])
   }
 
+  @Test("a saved match can be read back, whatever times its server gave it")
+  func farTimes() throws {
+    let pause = Int(Limits.times.upperBound) / 4
+    let state = try FinishedMatch.state("0123456789ab", [4, 0, 2], .resign, pause: pause)
+    let record = Record(of: state, tonics: 7)
+    #expect(record.times.dropFirst().map(\.elapsed) == [Record.Limit.milliseconds, Record.Limit.milliseconds])
+    #expect(try Record(text: record.text).times == record.times)
+  }
+
   @Test("a saved game is named, resumed and shared from the list, and keeps its name")
   func gallery() throws {
     let bench = Bench()

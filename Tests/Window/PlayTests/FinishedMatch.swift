@@ -3,8 +3,10 @@ import Testing
 import TicTacToe
 
 enum FinishedMatch {
-  /// Vera has X, Ida O. A move comes every 1.5 s. O resigns unless the board has a result.
-  static func state(_ id: String, _ cells: [Int], _ reason: MatchEvent.Reason) throws -> MatchState {
+  /// Vera has X, Ida O. A move comes every `pause` milliseconds. O resigns unless the board has a result.
+  static func state(
+    _ id: String, _ cells: [Int], _ reason: MatchEvent.Reason, pause: Int = 1_500
+  ) throws -> MatchState {
     var state = MatchState(id: try #require(MatchID(rawValue: id)))
     var terms = MatchTerms(clock: TimeControl("20+1"))
     terms.tournament = "K7Q2XD"
@@ -17,11 +19,11 @@ enum FinishedMatch {
     try add(.start(players, terms, confirm: false, previous: nil, keys: []), at: 0)
     for (ply, cell) in cells.enumerated() {
       let name = CellName(Cell(cell), in: .classic)
-      try add(.move(ply: ply, cell: name, spent: 1_500), ply % 2 == 0 ? .x : .o, at: 1_500 * (ply + 1))
+      try add(.move(ply: ply, cell: name, spent: 1_500), ply % 2 == 0 ? .x : .o, at: pause * (ply + 1))
     }
     let outcome = reason == .normal ? state.position.outcome : .win(.x)
-    if reason == .resign { try add(.resign, .o, at: 1_500 * (cells.count + 1)) }
-    try add(.end(outcome, reason, ratings: nil), at: 1_500 * (cells.count + 1))
+    if reason == .resign { try add(.resign, .o, at: pause * (cells.count + 1)) }
+    try add(.end(outcome, reason, ratings: nil), at: pause * (cells.count + 1))
     return state
   }
 }

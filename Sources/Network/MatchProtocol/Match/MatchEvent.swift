@@ -145,9 +145,12 @@ extension MatchEvent {
     return kinds.map { MatchEvent(at: 0, $0) }
   }()
 
+  static var allowedTimes: String { "\(Limits.times.lowerBound)–\(Limits.times.upperBound) milliseconds since 1970" }
+
   /// Reads or writes all fields except `k`.
   private mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("at", &at)
+    try c.require(Limits.times.contains(at), "at", MatchEvent.allowedTimes)
     try c.code("side", &side)
     try c.code("mid", &mid)
     switch kind {

@@ -210,6 +210,7 @@ extension MatchState {
     c.tell("board", board)
     let names = try c.field("moves", moves.map { CellName($0, in: terms.rules) }, or: [])
     try c.code("times", &times, or: [])
+    try c.require(times.allSatisfy { Limits.times.contains($0) }, "times", MatchEvent.allowedTimes)
     try c.require(times.isEmpty || times.count == names.count, "times", "one for each move")
     if phase != .over { c.tell("turn", turn) }
     terms = try c.matchTerms(terms)

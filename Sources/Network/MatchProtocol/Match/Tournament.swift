@@ -141,7 +141,8 @@ package struct TournamentNotice: Sendable, Hashable {
   package var code = ""
   package var terms = TournamentTerms()
   package var phase = Phase.waiting
-  /// Milliseconds until the start (phase `waiting`; `nil` if no start is set) or until the end (phase `running`).
+  /// Milliseconds until the start (phase `waiting`; `nil` if no start is set) or until the end (phase `running`). A reader limits them to
+  /// `TournamentOrder.longestDelay`.
   package var remaining: Int?
   /// The numbers of rows in the table and of games in progress.
   package var (entrants, running) = (0, 0)
@@ -163,6 +164,7 @@ package struct TournamentNotice: Sendable, Hashable {
     try terms.code(&c)
     try c.code("phase", &phase)
     try c.code("in_ms", &remaining)
+    if c.isReading { remaining = remaining.map { min(max($0, 0), TournamentOrder.longestDelay) } }
     try c.code("entrants", &entrants)
     try c.code("running", &running)
     try c.code("you", &you)
