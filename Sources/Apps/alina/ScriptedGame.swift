@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import Play
 import SDLPlatform
@@ -54,6 +55,8 @@ final class ScriptedGame: PlatformGame {
     let screen = app.screen
     let say = { (line: String, isSpoken: Bool) in
       if prints {
+        // A terminal would obey the control characters of a file's or device's name.
+        let line = line.split(separator: "\n").map { String($0).withoutControls }.joined(separator: "\n")
         // `print` would buffer the line, and `fflush(nil)` would wait for every stream, even for one that libspeechd keeps locked.
         let bytes = Array("\(line)\n".utf8)
         _ = write(STDOUT_FILENO, bytes, bytes.count)

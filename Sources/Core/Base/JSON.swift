@@ -48,6 +48,25 @@ public enum JSON: Sendable, Hashable {
   }
 }
 
+extension JSON {
+  /// The value with all its strings, but not the names of fields, without their control characters.
+  package var withoutControls: JSON {
+    switch self {
+    case .string(let text): .string(text.withoutControls)
+    case .array(let values): .array(values.map { $0.withoutControls })
+    case .object(let object): .object(object.withoutControls)
+    default: self
+    }
+  }
+}
+
+extension JSONObject {
+  /// The object with all its strings, but not the names of fields, without their control characters.
+  package var withoutControls: JSONObject {
+    JSONObject(fields: fields.map { Field(name: $0.name, value: $0.value.withoutControls) })
+  }
+}
+
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
   /// An object with these fields in this order.
   public init(dictionaryLiteral fields: (String, JSON)...) {

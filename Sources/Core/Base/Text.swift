@@ -55,6 +55,14 @@ extension Unicode.Scalar {
   package var changesDirection: Bool { (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value) }
 }
 
+extension String {
+  /// The text without its control characters (`Unicode.Scalar.isControl`).
+  package var withoutControls: String {
+    guard unicodeScalars.contains(where: { $0.isControl }) else { return self }
+    return String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isControl }))
+  }
+}
+
 /// Quotes untrusted text for a message: cuts it to `limit` characters and replaces those that control a terminal or the direction by `?`.
 package func quoted(_ text: String, limit: Int = 24) -> String {
   let cut = text.unicodeScalars.prefix(limit).map { $0.isControl || $0.changesDirection ? "?" : String($0) }.joined()

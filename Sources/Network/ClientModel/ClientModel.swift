@@ -349,8 +349,8 @@ package struct ClientModel: Sendable {
     var view = matches[m] ?? MatchView(state: MatchState(id: m), you: nil)
     guard seq > view.state.seq else { return }
     var next = view.state
-    guard seq == next.seq + 1, let event = try? MatchEvent(body: body), (try? next.append(event, body: body)) != nil,
-      next.hash.short == hash
+    guard seq == next.seq + 1, let fields = try? JSONObject(line: body, with: "k").withoutControls,
+      let event = try? MatchEvent(fields), (try? next.append(event, body: body)) != nil, next.hash.short == hash
     else { return sync(m, &out) }
     if case .start(let players, _, _, _, _, _) = event.kind, view.you == nil, let name = welcome?.you.name {
       view.you = Player.allCases.first { players[$0].name == name && !(players.x.name == players.o.name) }

@@ -1,3 +1,4 @@
+import Base
 import Interface
 
 /// A broadcast datagram that announces a room on the local network: `alina 1 PORT CODE NAME`. Unlike mDNS a broadcast needs no daemon.
@@ -22,7 +23,7 @@ package struct Announcement: Sendable, Hashable {
       .map { Substring($0) }
     guard parts.count == 5, parts[0] == "alina", parts[1] == "1", let port = Int(parts[2]), (1...65_535).contains(port),
       (1...16).contains(parts[3].count), parts[3].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }),
-      (1...40).contains(parts[4].count), parts[4].unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 })
+      (1...40).contains(parts[4].count), !parts[4].unicodeScalars.contains(where: { $0.isControl })
     else { return nil }
     self.init(port: port, code: String(parts[3]), name: String(parts[4]))
   }

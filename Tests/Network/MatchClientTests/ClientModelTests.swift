@@ -10,6 +10,28 @@ import TicTacToe
     #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"#
     + #""hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#
 
+  @Test func `a server's names and texts come without control characters, and its events keep their hashes`() throws {
+    var model = ClientModel(.init(), seed: 1)
+    func heard(_ line: String) -> ClientModel.Output {
+      Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }
+    }
+    _ = model.connected()
+    _ = heard(Self.welcome.replacing("guest-ann", with: #"guest-a\u0000nn\u001b[2J"#))
+    #expect(model.welcome?.you.name == "guest-ann[2J")
+    let m = try #require(MatchID(rawValue: "0123456789ab"))
+    let players = Sides(
+      x: PlayerInfo(name: "I\u{1B}da", rating: 1_518, guest: false),
+      o: PlayerInfo(name: "Ben", rating: 1_500, guest: true))
+    let body = MatchEvent(at: 0, .start(players, MatchTerms(), confirm: false, previous: nil, keys: [])).body
+    var state = MatchState(id: m)
+    try state.append(body: body)
+    let line = ServerMessage.event(m, seq: 1, hash: state.hash.short, body: body).bytes().dropLast()
+    _ = heard(String(decoding: line, as: UTF8.self))
+    #expect(model.matches[m]?.state.seq == 1 && model.matches[m]?.state.players?.x.name == "Ida")
+    let said = heard(#"{"t":"chat","m":"\#(m)","from":"Ida","text":"\u009b31mhi\n"}"#)
+    #expect(said.events.map { $0.event } == [.chat(m, from: "Ida", text: "31mhi", emote: nil)])
+  }
+
   @Test func `a refused request for the state of a match is sent again at the next event`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     func heard(_ line: String) -> [String] {

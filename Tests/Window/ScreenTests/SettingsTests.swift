@@ -103,6 +103,16 @@ struct SettingsTests {
     #expect(b.store.troubles.isEmpty)
   }
 
+  @Test("a control character in a value leaves the file readable for the next start")
+  func controls() {
+    let disk = MemoryFiles()
+    let settings = Settings(services: disk.services)
+    (settings.name, settings.streak) = ("a\u{0}b\u{1B}[2J\u{9B}", 6)
+    settings.store.save()
+    let next = Settings(services: disk.services)
+    #expect(next.store.troubles.isEmpty && next.streak == 6 && next.name == "a b [2J")
+  }
+
   @Test("lines may end as on other systems, and a value may begin with a combining mark")
   func lineEnds() {
     let disk = MemoryFiles()

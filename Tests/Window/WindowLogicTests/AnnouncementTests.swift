@@ -12,7 +12,8 @@ struct BeaconTests {
     }
     let wrong = [
       "", "alina", "alina 1 0 ABC Ida", "alina 1 99999 ABC Ida", "alina 2 1 ABC Ida", "alina 1 1 A\u{1}C Ida",
-      "alina 1 1 ABC \u{7}", "alina 1 1 ABC ", "alina 1 1 " + String(repeating: "A", count: 17) + " Ida",
+      "alina 1 1 ABC \u{7}", "alina 1 1 ABC \u{9B}2J", "alina 1 1 ABC ",
+      "alina 1 1 " + String(repeating: "A", count: 17) + " Ida",
       "alina 1 1 ABC " + String(repeating: "x", count: 41), "SSDP",
     ]
     for text in wrong { #expect(Announcement(Array(text.utf8)) == nil, "\(text)") }

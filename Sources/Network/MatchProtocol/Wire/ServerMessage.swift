@@ -144,9 +144,10 @@ package struct ServerLine: Sendable, Hashable {
   /// The match's state, which some refusals of a command in a match include.
   package var state: ServerMessage?
 
-  /// An unknown type throws. Unknown fields are ignored.
+  /// An unknown type throws. Unknown fields are ignored. Control characters are left out of all texts, because a client prints and stores
+  /// them; but the body of an event keeps its bytes, of which the hash is computed.
   package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    var coder = FieldCoder(reading: try JSONObject(line: line, with: "t"))
+    var coder = FieldCoder(reading: try JSONObject(line: line, with: "t").withoutControls)
     let type: String
     do throws(FieldError) {
       type = try coder.field("t", "")

@@ -1,3 +1,5 @@
+import Base
+
 /// A value that the settings file can hold as text.
 package protocol SettingValue: Equatable, Sendable {
   var settingText: String { get }
@@ -28,8 +30,10 @@ extension Int: SettingValue {
 }
 
 extension String: SettingValue {
-  /// Line ends become spaces, because a setting is one line.
-  package var settingText: String { String(map { $0.isNewline ? " " : $0 }) }
+  /// Control characters become spaces: a setting is one line, and a file with a zero byte is not text.
+  package var settingText: String {
+    String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? " " : $0 }))
+  }
   package init?(settingText: String) { self = settingText }
 }
 
