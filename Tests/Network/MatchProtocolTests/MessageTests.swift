@@ -148,6 +148,19 @@ private let tournamentNotice: TournamentNotice = {
     }
   }
 
+  @Test(arguments: ["a/../../../x", "../abc", "ABC12", "ABC12U", "ABC\\u002f12", ""])
+  func `a server's room or tournament whose code is none is refused`(code: String) throws {
+    let lines: [ServerMessage] = [
+      .room(someMatch, code: "K3X9QF", expiresIn: 1), .tournament(tournamentNotice),
+      .standings("K3X9QF", [tournamentRow], isWhole: true),
+    ]
+    for message in lines {
+      let line = String(decoding: message.bytes(), as: UTF8.self)
+      #expect(throws: Never.self) { try parseServer(Array(line.replacing("K3X9QF", with: "k3x-9qf").utf8)) }
+      #expect(throws: ProtocolError.self) { try parseServer(Array(line.replacing("K3X9QF", with: code).utf8)) }
+    }
+  }
+
   @Test func `the help of bare commands names each game and each command that has a game`() {
     for command in ["seek", "create", "top", "history"] {
       let games = Variant.allCases.map(\.rawValue).joined(separator: "|")

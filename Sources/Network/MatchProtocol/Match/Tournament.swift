@@ -160,7 +160,7 @@ package struct TournamentNotice: Sendable, Hashable {
   package init() {}
 
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {
-    try c.code("code", &code)
+    code = try c.canonical("code", code)
     try terms.code(&c)
     try c.code("phase", &phase)
     try c.code("in_ms", &remaining)
@@ -171,7 +171,7 @@ package struct TournamentNotice: Sendable, Hashable {
     isOrganiser = try c.field("organiser", isOrganiser, unless: false)
     try c.code("top", &top)
     winners = try c.field("winners", winners, unless: [])
-    try c.code("secret", &secret)
+    secret = try c.token("secret", secret, isRequired: false)
   }
 }
 

@@ -97,6 +97,15 @@ extension FieldCoder {
     return Sides(x: x, o: o)
   }
 
+  /// The code of a room or tournament. Reading returns it in its canonical spelling; a client makes file names and addresses of it.
+  mutating func canonical(_ name: StaticString, _ code: String) throws(FieldError) -> String {
+    let code = try field(name, code)
+    guard isReading else { return code }
+    let read = canonicalCode(code)
+    try require(read != nil, name, "a code of \(Limits.code) letters and digits")
+    return read ?? code
+  }
+
   /// The `mid` or `key` that makes a command safe to send again.
   mutating func token(_ name: StaticString, _ value: String?, isRequired: Bool) throws(FieldError) -> String? {
     let value = try field(name, value, isRequired: isRequired)

@@ -252,7 +252,8 @@ extension ServerMessage {
         bots: try c.field("bots", bots, or: 0))
     case .paired(let m, let side): return .paired(try c.field("m", m), try c.field("side", side))
     case .room(let m, let code, let expiresIn):
-      return .room(try c.field("m", m), code: try c.field("code", code), expiresIn: try c.field("in_ms", expiresIn))
+      return .room(
+        try c.field("m", m), code: try c.canonical("code", code), expiresIn: try c.field("in_ms", expiresIn))
     case .state(var state, let left, let you):
       try state.code(&c)
       return .state(state, left: try c.field("left", left), you: try c.field("you", you))
@@ -277,7 +278,7 @@ extension ServerMessage {
       return .tournament(notice)
     case .standings(let code, let rows, let isWhole):
       return .standings(
-        try c.field("code", code), try c.field("rows", rows), isWhole: try c.field("whole", isWhole, unless: false))
+        try c.canonical("code", code), try c.field("rows", rows), isWhole: try c.field("whole", isWhole, unless: false))
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts, let now): return .pong(try c.field("ts", ts), now: try c.field("now", now))
     case .nodes(let addresses): return .nodes(try c.field("nodes", addresses))
