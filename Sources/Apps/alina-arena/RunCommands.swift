@@ -141,8 +141,8 @@ struct OutputOptions: ParsableArguments {
     var run = try Run(configuration, threads: threadCount(), guardExecutable: Installation.program)
     // PGN is made from the file of games, which is temporary without `--out`.
     let games = out ?? pgn.map { $0 + ".jsonl.part" }
-    run.output = games
-    defer { if out == nil, let games { unlink(games) } }
+    (run.output, run.isTemporary) = (games, out == nil)
+    defer { run.removeTemporary() }
     try finish(&run, games: games, isKept: out != nil, scores: scores)
   }
 

@@ -51,9 +51,11 @@ package enum Merge {
     let writer = try part.map { (part) throws(ArenaError) in
       try GameFileWriter(part, header: configuration.headerLine)
     }
+    var isInPlace = false
     defer {
+      // Unlink while holding the lock: later the file may be that of another merge.
+      if let part, !isInPlace { unlink(part) }
       writer?.close()
-      if let part { unlink(part) }
     }
     var schedule = Schedule(configuration)
     guard let stage = schedule.next() else { throw ArenaError("the run has no games") }
@@ -70,7 +72,10 @@ package enum Merge {
     schedule.finish(stage, doubledPoints: state.doubledPoints)
     state.close(schedule)
     try writer?.finish(state.footer)
-    if let part, let target { try putInPlace(part, target) }
+    if let part, let target {
+      try putInPlace(part, target)
+      isInPlace = true
+    }
     var report = state.report
     report.configuration.sprt = sprt
     return report

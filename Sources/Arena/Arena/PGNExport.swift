@@ -42,12 +42,16 @@ package enum PGNExport {
     _ path: String, to target: String, stop: StopSignal = StopSignal()
   ) throws(ArenaError) -> Bool {
     let temporary = target + ".part"
-    let descriptor = Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+    let descriptor = Descriptor.open(temporary, O_WRONLY | O_CREAT)
     guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(systemReason)") }
+    let part = try LockedFile(descriptor, target)
+    var isInPlace = false
     defer {
-      close(descriptor)
-      unlink(temporary)
+      if !isInPlace { unlink(temporary) }
+      part.close()
     }
+    // Truncate only while holding the lock: another run may be writing the file.
+    ftruncate(descriptor, 0)
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
@@ -82,6 +86,7 @@ package enum PGNExport {
     }
     try flush()
     try putInPlace(temporary, target)
+    isInPlace = true
     return true
   }
 

@@ -11,6 +11,10 @@ package struct Run {
   package var threads: Int
   /// The path of the file of games; `nil` to write none.
   package var output: String?
+  /// Whether the file at `output` is deleted by `removeTemporary`, and locked until then.
+  package var isTemporary = false
+  /// The writer of the temporary file; `nil` while this run has created none.
+  private var temporary: GameFileWriter?
   package var picksHighlights = false
   /// Called five times a second.
   package var progress: ((RunProgress) -> Void)?
@@ -102,8 +106,9 @@ package struct Run {
       writer = recorded.writer
     } else if let output {
       writer = try GameFileWriter(output, header: configuration.headerLine)
+      if isTemporary { temporary = writer }
     }
-    defer { writer?.close() }
+    defer { if temporary == nil { writer?.close() } }
     var schedule = Schedule(configuration)
     var isWhole = true
     while isWhole, !state.isDecided, let stage = schedule.next() {
@@ -158,6 +163,14 @@ package struct Run {
     }
     report.seconds = (monotonicMilliseconds() - begun) / 1000
     return report
+  }
+
+  /// Deletes the temporary file, unless it is another run's: this run has then created none.
+  package mutating func removeTemporary() {
+    guard let temporary, let output else { return }
+    unlink(output)
+    temporary.close()
+    self.temporary = nil
   }
 
   /// Prepares the file, which was read to its end, for more games.

@@ -38,4 +38,28 @@ import Testing
       #expect(throws: Never.self) { try GameFileWriter(continuing: path).close() }
     }
   }
+
+  @Test func `a run or export that is refused because another writes the same PGN leaves the other's file`() throws {
+    try Support.withFolder { folder in
+      let (pgn, games) = (folder + "/p", folder + "/p.jsonl.part")
+      let first = try GameFileWriter(games, header: try Support.match("random", "perfect", games: 2).headerLine)
+      let before = FileManager.default.contents(atPath: games)
+      let arguments = ["run", "--x", "random", "--o", "perfect", "--games", "2", "--pgn", pgn]
+      let refused = try Support.run(arguments)
+      #expect(refused.code == 2 && refused.err.contains("is being written by another run"), "\(refused)")
+      #expect(before != nil && FileManager.default.contents(atPath: games) == before)
+      first.close()
+      // The lock of `p.part` shows that another run is about to finish `p`.
+      let part = pgn + ".part"
+      try Data("[Event".utf8).write(to: URL(filePath: part))
+      let other = try #require(FileHandle(forReadingAtPath: part))
+      #expect(flock(other.fileDescriptor, LOCK_EX) == 0)
+      #expect(try Support.run(arguments).code == 2)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["p.part"])
+      #expect(FileManager.default.contents(atPath: part) == Data("[Event".utf8))
+      #expect(flock(other.fileDescriptor, LOCK_UN) == 0)
+      #expect(try Support.run(arguments).code == 0)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["p"])
+    }
+  }
 }
