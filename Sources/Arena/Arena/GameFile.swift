@@ -1,6 +1,7 @@
 import Base
 import CProcess
 import Foundation
+import Records
 import Synchronization
 import TicTacToe
 
@@ -159,6 +160,9 @@ enum GameLine {
     }
     let (times, evaluations) = (json["emt"]?.array, json["eval"]?.array)
     guard times?.count ?? plies == plies, evaluations?.count ?? plies == plies else { return nil }
+    // Sums of longer times would overflow.
+    let limits = 0...Record.Limit.milliseconds
+    guard (times ?? []).allSatisfy({ $0.int64.map { limits.contains($0) } ?? true }) else { return nil }
     let reports = (0..<plies).map { ply in
       times?[ply].int.map { MoveReport(evaluation: evaluations?[ply].string, milliseconds: $0) }
     }

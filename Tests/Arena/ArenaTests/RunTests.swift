@@ -207,6 +207,16 @@ import TicTacToe
     }
   }
 
+  @Test(arguments: ["-1", "-9223372036854775808", "31536000001", "9223372036854775807"])
+  func `a game's line is refused if a move took less than nothing or more than a year`(time: String) {
+    func isRead(_ times: String) -> Bool {
+      let line = #"{"game":0,"x":0,"o":1,"moves":"a1a2b1b2c1","result":"1-0","emt":[\#(times)]}"#
+      return Array(line.utf8).withUnsafeBytes { GameLine.read($0) != nil }
+    }
+    #expect(isRead("5,null,0,31536000000,7"))
+    #expect(!isRead("5,null,0,7,\(time)"))
+  }
+
   @Test func `headers of runs are read back as written`() throws {
     for configuration in try RunTests.varied() {
       #expect(try RunConfiguration(headerLine: configuration.headerLine) == configuration)
