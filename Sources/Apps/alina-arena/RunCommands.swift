@@ -211,7 +211,11 @@ struct RunCommand: ParsableCommand {
 struct ResumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Continues an interrupted file of games; other options may only repeat the file's values.")
+    abstract: "Continues an interrupted file of games; other options may only repeat the file's values.",
+    discussion: """
+      Runs the programs that the file names, with the arguments, options and environment that it gives them: resume only \
+      a file that you trust. A program whose SHA-256 is not in the file runs only if the options give the players again.
+      """)
 
   @Argument(help: "The file.") var file: String
   @Option(

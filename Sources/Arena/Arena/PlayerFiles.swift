@@ -72,6 +72,10 @@ extension PlayerSpec {
         guard !isElsewhere else {
           throw ArenaError("player '\(text)': the file does not say where '\(name)' is; give the players again")
         }
+        // The name alone could be that of any program.
+        guard number > 0 || !isEngine else {
+          throw ArenaError("player '\(text)': the file has no SHA-256 of the program '\(name)'; give the players again")
+        }
         continue
       }
       let candidates = folders.map { "\($0)/\(name)" }

@@ -28,14 +28,15 @@ package struct Run {
 
   /// Starts each engine once to get its name, and hashes the players' files.
   package init(_ configuration: RunConfiguration, threads: Int, guardExecutable: String) throws(ArenaError) {
-    self.configuration = try Run.identified(configuration, guardExecutable)
+    self.configuration = try Run.greeted(Run.hashed(configuration), guardExecutable)
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
     try configuration.validate()
   }
 
   /// Locks the file. `expecting` applies the command line's arguments to a copy of the file's configuration; throws if the copy then
-  /// differs. Looks for players' files by name and hash in `folders`, the current folder and the folder of the file.
+  /// differs. Looks for players' files by name and hash in `folders`, the current folder and the folder of the file. Starts the file's
+  /// programs, but only after everything except their names was compared.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
@@ -43,23 +44,39 @@ package struct Run {
     let recorded = (writer: try GameFileWriter(continuing: path), reader: try GameFileReader(path))
     let written = recorded.reader.configuration
     var wanted = written
+    // Marks the file's players, to find those that the command line does not give again.
+    for index in wanted.entrants.indices { wanted.entrants[index].id = "\(index) of the file" }
+    let marked = wanted.entrants
     try change(&wanted)
+    var located: [Int] = []
+    for index in wanted.entrants.indices {
+      guard let place = marked.firstIndex(of: wanted.entrants[index]) else { continue }
+      wanted.entrants[index] = written.entrants[place]
+      located.append(index)
+    }
     let places = folders + [".", URL(filePath: path).deletingLastPathComponent().path]
     let named = wanted.entrants
-    let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
-    for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
-    wanted = try Run.identified(wanted, guardExecutable)
-    // Compare without the folders of the players' files: a file with the right name and hash is the file that the header names, wherever it
-    // is.
-    var compared = wanted
-    for index in located {
-      compared.entrants[index].spec = named[index].spec
-      compared.entrants[index].engine.folder = named[index].engine.folder
+    for index in located { wanted.entrants[index] = try named[index].located(in: places) }
+    func compare(_ configuration: RunConfiguration) throws(ArenaError) {
+      // Compare without the folders of the players' files: a file with the right name and hash is the file that the header names, wherever
+      // it is.
+      var compared = configuration
+      for index in located {
+        compared.entrants[index].spec = named[index].spec
+        compared.entrants[index].engine.folder = named[index].engine.folder
+      }
+      let differences = compared.differences(from: written)
+      guard differences.isEmpty else {
+        throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
+      }
     }
-    let differences = compared.differences(from: written)
-    guard differences.isEmpty else {
-      throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
-    }
+    wanted = try Run.hashed(wanted)
+    // Compare before a program is started, and again when the engines have said their names.
+    var unnamed = wanted
+    for (index, entrant) in zip(wanted.entrants.indices, written.entrants) { unnamed.entrants[index].id = entrant.id }
+    try compare(unnamed)
+    wanted = try Run.greeted(wanted, guardExecutable)
+    try compare(wanted)
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
@@ -67,21 +84,26 @@ package struct Run {
     self.recorded = recorded
   }
 
-  private static func identified(
+  /// Starts each engine once to get its name.
+  private static func greeted(
     _ configuration: RunConfiguration, _ guardExecutable: String
   ) throws(ArenaError) -> RunConfiguration {
     var result = configuration
+    for index in result.entrants.indices where result.entrants[index].spec.isEngine {
+      let client = EngineClient(configuration.recipe(of: index, guardExecutable), StopSignal())
+      try client.start()
+      result.entrants[index].id = client.id
+      client.stop()
+    }
+    return result
+  }
+
+  /// Checks the files of matchboxes, and hashes the players' files.
+  private static func hashed(_ configuration: RunConfiguration) throws(ArenaError) -> RunConfiguration {
+    var result = configuration
     for index in result.entrants.indices {
       let spec = result.entrants[index].spec
-      switch spec {
-      case .engine:
-        let client = EngineClient(configuration.recipe(of: index, guardExecutable), StopSignal())
-        try client.start()
-        result.entrants[index].id = client.id
-        client.stop()
-      case .menace(let file?): _ = try MatchboxFile.load(file)
-      default: break
-      }
+      if case .menace(let file?) = spec { _ = try MatchboxFile.load(file) }
       result.entrants[index].files = try result.entrants[index].fileHashes()
       if spec.needsValue(in: result.variant) {
         result.entrants[index].values = try UltimateValueFile.sha256()

@@ -91,6 +91,34 @@ import TicTacToe
     }
   }
 
+  @Test func `a resume starts no program before the file is compared, and none whose hash the file lacks`() throws {
+    try Support.withFolder { folder in
+      let path = folder + "/games"
+      var configuration = try Support.match("cmd:sh -c 'touch started'", "random", games: 2)
+      configuration.entrants[0].engine.folder = folder
+      func refused(_ says: String, _ change: @escaping (inout RunConfiguration) -> Void = { _ in }) throws {
+        try Data((configuration.headerLine + "\n").utf8).write(to: URL(filePath: path))
+        let error = #expect(throws: ArenaError.self) {
+          _ = try Run(resuming: path, threads: 1, guardExecutable: Support.arena) {
+            (configuration) throws(ArenaError) in change(&configuration)
+          }
+        }
+        #expect(error?.description.contains(says) == true, "\(error?.description ?? "")")
+      }
+      func isStarted() -> Bool { FileManager.default.fileExists(atPath: folder + "/started") }
+      try refused("no SHA-256 of the program 'sh'")
+      configuration.entrants[0].files = try configuration.entrants[0].fileHashes()
+      try refused("seed is 1 in the file, now 2") { $0.seed = 2 }
+      let engine = configuration.entrants[0]
+      configuration.entrants[0].files[0].sha256 = "00"
+      try refused("files of cmd:sh") { $0.entrants[0] = engine }
+      #expect(!isStarted())
+      configuration.entrants[0].files = engine.files
+      try refused("sh")
+      #expect(isStarted(), "the file's own program, which is no engine")
+    }
+  }
+
   @Test func `a resume of a changed or foreign file is refused with the number of the wrong line`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
