@@ -89,9 +89,9 @@ struct PerftCommand: ParsableCommand {
 
   private func countClassic() throws {
     let start = try state(position, Classic.self)
-    let begun = Date()
+    let begun = monotonicMilliseconds()
     let perft = Perft(of: start, depth: depth)
-    let seconds = Date().timeIntervalSince(begun)
+    let seconds = (monotonicMilliseconds() - begun) / 1000
     try writeOut(
       json ? AnswerText.perftJSON(perft, seconds: seconds) + "\n" : AnswerText.perft(perft, seconds: seconds))
   }

@@ -73,6 +73,12 @@ struct BotCommand: ParsableCommand {
       client.connect()
       return BotSession(client, player, terms, room: room, tournament: event, wake: wake)
     }
+    // A timer goes by the monotonic clock; a semaphore's limit is a time of the system's clock, which may be set back.
+    let timer = DispatchSource.makeTimerSource()
+    timer.schedule(deadline: .now(), repeating: 0.2)
+    timer.setEventHandler { wake.signal() }
+    timer.resume()
+    defer { timer.cancel() }
     var left = event == nil ? games : 1_000_000
     let begun = MatchClient.now
     while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
@@ -81,7 +87,7 @@ struct BotCommand: ParsableCommand {
       if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
-      _ = wake.wait(timeout: .now() + 0.2)
+      wake.wait()
       for session in sessions { try session.step(left: &left) }
     }
     for session in sessions { session.client.disconnect() }

@@ -325,8 +325,8 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The last 50 times at which the progress was shown, to compute the games per second.
-  private var marks = [(time: Date(), games: 0)]
+  /// The last 50 times at which the progress was shown, in monotonic milliseconds, to compute the games per second.
+  private var marks = [(time: monotonicMilliseconds(), games: 0)]
 
   init(mode: ProgressMode) {
     isOn = mode == .always || (mode == .auto && isatty(2) == 1)
@@ -334,9 +334,9 @@ final class ProgressMeter {
 
   func show(_ progress: RunProgress) {
     guard isOn else { return }
-    marks.append((Date(), progress.played))
+    marks.append((monotonicMilliseconds(), progress.played))
     if marks.count > 50 { marks.removeFirst() }
-    let seconds = marks[marks.count - 1].time.timeIntervalSince(marks[0].time)
+    let seconds = (marks[marks.count - 1].time - marks[0].time) / 1000
     let rate = seconds > 0 ? Double(progress.played - marks[0].games) / seconds : 0
     var line = "\(progress.games)\(progress.total.map { "/\($0)" } ?? "") games"
     if rate > 0 { line += ", \(Int(rate)) a second" }

@@ -1,5 +1,6 @@
 import Glibc
 import Processes
+import SDLPlatform
 
 /// A match server on this computer for players on the local network: a child process that ends with the window.
 final class LocalServer {
@@ -10,7 +11,7 @@ final class LocalServer {
   private var process: pid_t = 0
 
   /// Seconds until the start counts as failed. A server usually listens within one second.
-  private static let timeout = 10
+  private static let timeout = 10.0
 
   /// Blocks until the server listens or has failed.
   init(folder: String) {
@@ -35,7 +36,7 @@ final class LocalServer {
     process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
     close(ends.writing)
     // The server prints `listening HOST:PORT`, then the address for browsers; on failure it exits.
-    let end = time(nil) + LocalServer.timeout
+    let end = MonotonicClock.seconds + LocalServer.timeout
     let listening = LocalServer.line(from: ends.reading, until: end)
     let browser = LocalServer.line(from: ends.reading, until: end)
     address = listening.split(separator: ":").last.map { "\(host):\($0)" }
@@ -44,13 +45,13 @@ final class LocalServer {
     if address == nil { stop(within: 0) }
   }
 
-  /// At the end of the pipe, at the time `end` or after 200 bytes, returns the bytes read so far.
-  private static func line(from descriptor: Int32, until end: time_t) -> String {
+  /// At the end of the pipe, at the time `end` of `MonotonicClock` or after 200 bytes, returns the bytes read so far.
+  private static func line(from descriptor: Int32, until end: Double) -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0
     var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while line.count < 200 {
-      let ready = Int(poll(&item, 1, Int32(max(0, end - time(nil)) * 1_000)))
+      let ready = Int(poll(&item, 1, Int32(max(0, end - MonotonicClock.seconds) * 1_000)))
       let count = ready > 0 ? read(descriptor, &byte, 1) : ready
       if count < 0, errno == EINTR { continue }
       guard count == 1, byte != UInt8(ascii: "\n") else { break }
@@ -60,13 +61,13 @@ final class LocalServer {
   }
 
   /// A healthy server ends within 8 s; a server that hangs is killed after `seconds`.
-  func stop(within seconds: Int = 10) {
+  func stop(within seconds: Double = 10) {
     guard process > 0 else { return }
     kill(process, SIGTERM)
-    let end = time(nil) + seconds
+    let end = MonotonicClock.seconds + seconds
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0, information.si_signo == 0 {
-      if time(nil) >= end { kill(process, SIGKILL) }
+      if MonotonicClock.seconds >= end { kill(process, SIGKILL) }
       usleep(10_000)
     }
     _ = reap(process)

@@ -34,7 +34,9 @@ final class GamePool: @unchecked Sendable {
   private let lastBatch: Int
   private let consumer: Consumer
   private let condition = NSCondition()
-  private let ended = DispatchSemaphore(value: 0)
+  /// Entered until the last thread has ended. A group waits by the monotonic clock; a semaphore's limit is a time of the system's clock,
+  /// which may be set back.
+  private let playing = DispatchGroup()
   private var sequences: [Sequence] = []
   private var batches: [Int: GameBatch] = [:]
   private var ready: [Int: (GameBatch, GameBatch.Summary)] = [:]
@@ -93,11 +95,12 @@ final class GamePool: @unchecked Sendable {
   /// Returns whether all games were played.
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, isCautious ? 0 : batchSize == 2 ? 4096 : 2 * threads + 2)
+    playing.enter()
     for _ in 0..<threads where !startThread({ self.work() }) {
       condition.withLock { cancel(.resourceExhausted("threads")) }
       leave()
     }
-    while ended.wait(timeout: .now() + 0.2) == .timedOut {
+    while playing.wait(timeout: .now() + 0.2) == .timedOut {
       consumer.progress()
       if players.stop.isSet { condition.withLock { cancel(nil) } }
     }
@@ -172,7 +175,7 @@ final class GamePool: @unchecked Sendable {
   private func leave() {
     condition.withLock {
       running -= 1
-      if running == 0 { ended.signal() }
+      if running == 0 { playing.leave() }
     }
   }
 

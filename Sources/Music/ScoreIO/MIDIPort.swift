@@ -78,8 +78,8 @@ package final class MIDIPlayer: @unchecked Sendable {
   private var stream = MIDIStream()
   private var isOver = false
 
-  /// Seconds between checks for due events while notes sound: half of 10 ms, the shortest audible delay.
-  private static let interval = 0.005
+  /// Microseconds between checks for due events while notes sound: half of 10 ms, the shortest audible delay.
+  private static let interval: UInt32 = 5_000
 
   /// - Parameter now: Returns the score time that is heard now; called on the player's own thread.
   package init(port: MIDIPort, now: @escaping @Sendable () -> Tick) {
@@ -113,7 +113,10 @@ package final class MIDIPlayer: @unchecked Sendable {
         condition.wait()
       } else {
         port.send(stream.messages(before: now()))
-        _ = condition.wait(until: Date(timeIntervalSinceNow: MIDIPlayer.interval))
+        // Do not let the condition wait until a date: if the system's clock is set back meanwhile, the notes would sound on until then.
+        condition.unlock()
+        usleep(MIDIPlayer.interval)
+        condition.lock()
       }
     }
   }

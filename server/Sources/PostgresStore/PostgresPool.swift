@@ -138,8 +138,10 @@ final class PostgresPool: Sendable {
   }
 
   private func withConnection<T>(_ body: (PGConnection) throws(StoreError) -> T) throws(StoreError) -> T {
-    guard tokens.wait(timeout: .now() + .seconds(10)) == .success else {
-      throw .failed("all connections to PostgreSQL are in use")
+    // A semaphore's limit is a time of the system's clock: if that is set forward, the wait ends early and must go on.
+    let end = Moment.currentMonotonic + 10_000
+    while tokens.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      guard Moment.currentMonotonic < end else { throw .failed("all connections to PostgreSQL are in use") }
     }
     defer { tokens.signal() }
     let connection: PGConnection

@@ -279,7 +279,12 @@ package final class SQLiteStore: MatchStore {
 
   /// Throws if the last write failed, or if a write lasts 700 ms: a readiness probe waits 800 ms.
   package func ping() throws(StoreError) {
-    guard writes.lock(before: Date(timeIntervalSinceNow: 0.7)) else { throw .failed("\(path): a write takes long") }
+    // Do not let the lock wait until a date: the system's clock may be set back meanwhile.
+    let end = Moment.currentMonotonic + 700
+    while !writes.try() {
+      guard Moment.currentMonotonic < end else { throw .failed("\(path): a write takes long") }
+      usleep(1000)
+    }
     writes.unlock()
     if state.withLock({ $0.hasFailed }) { throw .failed("\(path): cannot be written") }
   }

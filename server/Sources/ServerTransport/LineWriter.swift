@@ -51,9 +51,10 @@ package final class LineWriter: Sendable {
 
   /// Waits at most a second until everything is written, at the end of the process.
   package func flush() {
-    let isDone = DispatchSemaphore(value: 0)
-    queue.async { isDone.signal() }
-    _ = isDone.wait(timeout: .now() + 1)
+    // A group waits by the monotonic clock; a semaphore's limit is a time of the system's clock, which may be set back.
+    let writing = DispatchGroup()
+    queue.async(group: writing) {}
+    _ = writing.wait(timeout: .now() + 1)
   }
 
   /// Blocks. Ignores errors: a full disk or a closed pipe must not end the server.
