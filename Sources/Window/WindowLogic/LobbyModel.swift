@@ -29,7 +29,7 @@ struct LobbyModel: Sendable {
   private(set) var pendingMatch: MatchID?
   /// The match that the player wants to watch, until that match is on the board.
   private(set) var wanted: MatchID?
-  /// The code of the room in which the match was made; spectators of the match need the code.
+  /// The code of the room of this player, or of the room or match that the player enters or is about to watch.
   private(set) var code: String?
   /// The rooms that were requested and are not open yet. When they open, all but the last are closed; with `dropsLast` the last one, too,
   /// because the player has done something else since the request.
@@ -173,7 +173,11 @@ struct LobbyModel: Sendable {
     // `MatchClient` repeats a search for an opponent by itself. A room may have been closed while the connection was lost: return to the
     // room only if the server lists its match.
     if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
-    if !context.hasMatch { network.phase = waitedIn ?? .lobby }
+    if !context.hasMatch {
+      network.phase = waitedIn ?? .lobby
+    } else if network.phase == .connecting {
+      network.phase = .playing
+    }
     (waitedIn, isRatingKnown) = (nil, false)
     // Request the account: its ratings and the list of blocked players.
     var effects: [Effect] = [.command(.me)]

@@ -10,6 +10,8 @@ struct OnlineMatch: Sendable {
   let you: Player?
   /// The players as the board names them, and the variant.
   let setup: GameSetup
+  /// The code of the room in which the match was made; spectators of the match need the code.
+  let code: String?
   /// The state of the match; `nil` after a new connection until the server has sent the state.
   private(set) var view: MatchView?
   /// The move that this player has sent; `view` may not have the move yet.
@@ -31,9 +33,9 @@ struct OnlineMatch: Sendable {
   private static let longestCountdown = 60
 
   /// `nil` before the match's players are known.
-  init?(_ view: MatchView, at now: Double) {
+  init?(_ view: MatchView, code: String? = nil, at now: Double) {
     guard view.state.players != nil else { return nil }
-    (id, you, self.view) = (view.state.id, view.you, view)
+    (id, you, self.code, self.view) = (view.state.id, view.you, code, view)
     setup = GameSetup(
       x: OnlineMatch.seat(.x, view), o: OnlineMatch.seat(.o, view), variant: view.state.terms.rules)
     timesTold = view.state.times.count

@@ -118,7 +118,9 @@ extension WindowState {
         onlineMatch?.dropSentMove()
         talk.connectionFailed()
       }
-      return lobby.hear(status, in: context) + tellAway()
+      var effects: [Effect] = []
+      if case .online(let welcome) = status { effects = findMatchAgain(listed: welcome.matches) }
+      return effects + lobby.hear(status, in: self.context(board.page)) + tellAway()
     case .queued(let waited, let bots): lobby.queued(waited: waited, bots: bots, at: now)
     case .room(let m, let code, _): return lobby.roomOpened(m, code)
     case .paired(let m, _): return showMatch(m, view)
@@ -130,7 +132,7 @@ extension WindowState {
       let effects = news(of: m, view, board)
       // A spectator also watches the rematch of the same players.
       if mode == .watching(m), case .rematch(let next?) = event.kind {
-        return effects + lobby.watch(next, code: lobby.code)
+        return effects + lobby.watch(next, code: onlineMatch?.code)
       }
       return effects
     case .state(let m):
@@ -150,7 +152,9 @@ extension WindowState {
     case .refused(let code, let said, let asked):
       switch asked {
       case .host, .tournament: return tournamentRefused(asked, code, said)
-      case .watch(let m, _): if let effects = tournament.drop(m) { return effects }
+      case .watch(let m, _):
+        if let effects = tournament.drop(m) { return effects }
+        if m == match { return leaveMatch() + [.say(code.message(said))] }
       default: break
       }
       if case .seek(let seek) = asked, seek.terms.tournament != nil {
@@ -187,6 +191,17 @@ extension WindowState {
 
   // MARK: - The match on the board
 
+  /// After a new login: a spectator watches the match on the board again, unless a link leads to another match; a player leaves a match
+  /// that the server no longer lists, as it has ended.
+  private mutating func findMatchAgain(listed: [MatchID]) -> [Effect] {
+    guard let onlineMatch, onlineMatch.view == nil else { return [] }
+    if onlineMatch.you == nil {
+      if case .watch = lobby.destination { return leaveMatch() }
+      return [.command(.watch(onlineMatch.id, code: onlineMatch.code))]
+    }
+    return listed.contains(onlineMatch.id) ? [] : leaveMatch()
+  }
+
   private mutating func news(of m: MatchID, _ view: MatchView?, _ board: Board) -> [Effect] {
     if m == match { return syncBoard(board.game) }
     guard let view, view.state.players != nil else { return [] }
@@ -196,12 +211,15 @@ extension WindowState {
   }
 
   private mutating func showMatch(_ m: MatchID, _ view: MatchView?) -> [Effect] {
-    guard let view, let next = OnlineMatch(view, at: now), let joined = next.joined else {
+    guard let view, let next = OnlineMatch(view, code: lobby.code, at: now), let joined = next.joined else {
       lobby.expect(m)
       return []
     }
     var effects: [Effect] = []
-    if let old = match, old != m { effects.append(.command(.forget(old))) }
+    if let old = onlineMatch, old.id != m {
+      if old.you == nil { effects.append(.command(.unwatch(old.id))) }
+      effects.append(.command(.forget(old.id)))
+    }
     let before = setup
     (onlineMatch, letter) = (next, nil)
     lobby.matchBegan()

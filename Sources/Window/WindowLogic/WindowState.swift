@@ -160,16 +160,18 @@ package struct WindowState: Sendable {
   package var place: String {
     if letter == nil, let path = tournamentPath { return path }
     switch (mode, network.phase, lobby.destination) {
-    case (.watching(let m), _, _): return watched(m.rawValue)
+    case (.watching(let m), _, _): return watched(m.rawValue, onlineMatch?.code)
     case (.letter, _, _): return letter.map { "l/\($0.link)" } ?? ""
-    case (.online, _, _): return isPlaying ? lobby.code.map { "r/\($0)" } ?? "" : ""
+    case (.online, _, _): return isPlaying ? onlineMatch?.code.map { "r/\($0)" } ?? "" : ""
     case (_, .room(let code), _), (_, _, .room(let code)): return "r/\(code)"
-    case (_, _, .watch(let id, _)): return watched(id)
+    case (_, _, .watch(let id, let code)): return watched(id, code)
     default: return ""
     }
   }
 
-  private func watched(_ id: String) -> String { (["w", id] + (lobby.code.map { [$0] } ?? [])).joined(separator: "/") }
+  private func watched(_ id: String, _ code: String?) -> String {
+    (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/")
+  }
 
   // MARK: - Steps
 
@@ -282,7 +284,7 @@ package struct WindowState: Sendable {
       .copyText, .shareGame, .statistics, .stopFilm:
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]
-    case .shareMatch: return match.map { [.share(watched($0.rawValue))] } ?? .refused(.notConnected)
+    case .shareMatch: return onlineMatch.map { [.share(watched($0.id.rawValue, $0.code))] } ?? .refused(.notConnected)
     case .playSign, .replay, .reloadRules, .ownMusic: return [.music(intent)]
     case .judge: return board.game.isOver ? [] : [.judge]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain, .chooseGame, .nameGame:

@@ -58,6 +58,27 @@ extension TableTests {
   }
 
   @Test
+  func `after a new login a match that the server no longer lists is left, and one that still runs stays on the board`()
+    throws
+  {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    window.move(4)
+    window.step(.network(.status(.failed(.replaced)), nil))
+    try window.connect(destination: .resume)
+    var running = window
+    running.online([TestWindow.m])
+    #expect(running.state.match == TestWindow.m && running.state.network.phase == .playing)
+    window.effects = []
+    window.online()
+    #expect(window.state.mode == .local && window.state.network.phase == .lobby)
+    #expect(TestWindow.words(window.effects) == ["\(.matchEnded)"])
+    #expect(window.want(.play(Cell(4))).contains(.play(Cell(4))))
+  }
+
+  @Test
   func `until an interrupted match is shown, the local board takes no moves, unless the server cannot be reached`()
     throws
   {
