@@ -13,8 +13,8 @@ struct LobbyModel: Sendable {
     var preferences: WindowState.Preferences
     /// Whether a match is on the board.
     var hasMatch: Bool
-    /// Whether this player plays the match on the board and the match is not over.
-    var isPlaying: Bool
+    /// Whether the match on the board is this player's own, running or over.
+    var isPlayer: Bool
   }
 
   private(set) var network = NetworkModel()
@@ -47,15 +47,18 @@ struct LobbyModel: Sendable {
   /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
 
-  /// The matches that the server listed at the login and of which no event has arrived since.
+  /// The matches that the server listed at the login and of which no event has arrived since. They may be rooms that still wait.
   private var announced: Set<MatchID> = []
+  /// Whether `destination` waits for the states of the announced matches, because it depends on whether this player is in a match.
+  private var isUndecided = false
   /// Whether a match is expected to replace the local game on the board: this player's unfinished match, or the match of a link.
   private var holdsBoard = false
 
   /// Whether this player's unfinished match, which is on the server `matchServer`, is being resumed.
   func isResuming(_ matchServer: String) -> Bool {
+    if connection == .online { return !announced.isEmpty }
     if case .room = destination { return matchServer == server.address }
-    return destination == .resume || connection == .online && !announced.isEmpty
+    return destination == .resume
   }
 
   /// Whether a match is about to be shown on the board. `false` while the server cannot be reached.
@@ -131,6 +134,7 @@ struct LobbyModel: Sendable {
 
   private mutating func forgetServer() {
     (pendingMatch, wanted, code, waitedIn, lostAt, openings) = (nil, nil, nil, nil, nil, (0, false))
+    isUndecided = false
   }
 
   mutating func hangUp() -> [Effect] {
@@ -182,23 +186,32 @@ struct LobbyModel: Sendable {
     // Request the account: its ratings and the list of blocked players.
     var effects: [Effect] = [.command(.me)]
     if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
-    // A running match opens by itself; the room that was to be joined after logging in is then not joined.
-    let hasMatch = !welcome.matches.isEmpty || context.isPlaying
-    announced = context.hasMatch ? [] : Set(welcome.matches)
+    announced = context.isPlayer ? [] : Set(welcome.matches)
     holdsBoard = !announced.isEmpty
-    defer { destination = nil }
     switch destination {
-    case .room where hasMatch, .resume where hasMatch: break
-    case .room(let code): effects.append(.command(.join(code)))
-    case .resume: effects += [.remember(.matchServer("")), .say("\(.matchEnded)")]
+    case .room, .resume, nil:
+      isUndecided = true
+      return effects + decide(in: context)
     case .open: effects += openRoom(context.preferences)
     case .queue: effects += seek(context.preferences)
     case .watch(let id, let code): if let m = MatchID(rawValue: id) { effects += watch(m, code: code) }
     case .request(let command): effects.append(.command(command))
-    case nil where !hasMatch: effects += [.remember(.matchServer(""))] + openPage(in: context)
-    case nil: break
     }
+    destination = nil
     return effects
+  }
+
+  /// Call it after each event of a match. If one of the announced matches runs, it opens by itself, and the room of a link is not joined.
+  /// Otherwise, once the states of all of them are known, carries out the destination.
+  mutating func decide(in context: Context) -> [Effect] {
+    guard isUndecided, announced.isEmpty else { return [] }
+    defer { (isUndecided, destination) = (false, nil) }
+    if context.isPlayer { return [] }
+    switch destination {
+    case .room(let code): return join(code)
+    case .resume: return [.remember(.matchServer("")), .say("\(.matchEnded)")]
+    default: return [.remember(.matchServer(""))] + openPage(in: context)
+    }
   }
 
   // MARK: - Requests of the player
@@ -285,13 +298,8 @@ struct LobbyModel: Sendable {
   mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
     openings.count = max(0, openings.count - 1)
     guard openings.count == 0, !openings.dropsLast else { return [.command(.abort(m))] }
-    showRoom(m, code)
-    network.message = nil
+    (pendingMatch, self.code, network.phase, network.message) = (m, code, .room(code: code), nil)
     return []
-  }
-
-  mutating func showRoom(_ m: MatchID, _ code: String) {
-    (pendingMatch, self.code, network.phase) = (m, code, .room(code: code))
   }
 
   mutating func roomClosed(in context: Context) -> [Effect] {
@@ -318,6 +326,7 @@ struct LobbyModel: Sendable {
   mutating func matchBegan() {
     (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
     (network.message, network.phase) = (nil, .playing)
+    (isUndecided, destination) = (false, nil)
   }
 
   /// Call it when the board has the current state of the match again after a lost connection.

@@ -6,7 +6,8 @@ import TicTacToe
 /// Network play: passes requests and events to the match on the board, the chat and the lobby.
 extension WindowState {
   func context(_ page: SceneName) -> LobbyModel.Context {
-    .init(page: page, now: now, preferences: preferences, hasMatch: onlineMatch != nil, isPlaying: isPlaying)
+    .init(
+      page: page, now: now, preferences: preferences, hasMatch: onlineMatch != nil, isPlayer: onlineMatch?.you != nil)
   }
 
   // MARK: - Requests of the player
@@ -122,7 +123,8 @@ extension WindowState {
       if case .online(let welcome) = status { effects = findMatchAgain(listed: welcome.matches) }
       return effects + lobby.hear(status, in: self.context(board.page)) + tellAway()
     case .queued(let waited, let bots): lobby.queued(waited: waited, bots: bots, at: now)
-    case .room(let m, let code, _): return lobby.roomOpened(m, code)
+    // Also the answer to `join` with the code of this player's own room, whose page was loaded again: then the network page opens.
+    case .room(let m, let code, _): return lobby.roomOpened(m, code) + lobby.openPage(in: context)
     case .paired(let m, _): return showMatch(m, view)
     case .event(let m, _, let event):
       if m == match, case .abort = event.kind { onlineMatch?.calledOff() }
@@ -134,15 +136,10 @@ extension WindowState {
       if mode == .watching(m), case .rematch(let next?) = event.kind {
         return effects + lobby.watch(next, code: onlineMatch?.code)
       }
-      return effects
+      return effects + lobby.decide(in: context)
     case .state(let m):
       let effects = view.map { tournament.take($0.state, isOnBoard: m == match) } ?? []
-      // The web page was reloaded while its URL contained the code of this player's own room: show the room again.
-      if view?.state.phase == .open, onlineMatch == nil, let code = lobby.code {
-        lobby.showRoom(m, code)
-        return lobby.openPage(in: context) + news(of: m, view, board)
-      }
-      return effects + news(of: m, view, board)
+      return effects + news(of: m, view, board) + lobby.decide(in: context)
     case .moveRejected(let m, let cell, let code, let said):
       onlineMatch?.dropSentMove()
       return [.say("\(cell.text): \(code.message(said))")] + (m == match ? syncBoard(board.game) : [])
@@ -167,7 +164,7 @@ extension WindowState {
       return lobby.refused(asked, code.message(said), in: context)
     case .lost(let m):
       if m == lobby.pendingMatch { return lobby.roomClosed(in: context) }
-      guard m == match else { return [] }
+      guard m == match else { return lobby.decide(in: context) }
       onlineMatch?.forgetServer()
       return leaveMatch() + [.say("\(.matchEnded)")]
     case .chat(let m, _, _, _) where m != match: break

@@ -270,12 +270,43 @@ extension TableTests {
     try window.connect(destination: .room(code: "ABC234"))
     window.online([TestWindow.m])
     let open = MatchView(state: MatchState(id: TestWindow.m), you: .x)
-    #expect(window.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
-    #expect(window.state.network.phase == .room(code: "ABC234"))
+    #expect(window.step(.network(.state(TestWindow.m), open)) == [.command(.join("ABC234"))])
+    // The server knows that the code is the one of the player's own room.
+    let told = window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), open))
+    #expect(told.contains(.show(.network)) && window.state.network.phase == .room(code: "ABC234"))
     window.turn(to: .network)
-    #expect(!window.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
+    #expect(window.step(.network(.state(TestWindow.m), open)).isEmpty)
     window.start()
     #expect(window.state.mode == .online(TestWindow.m))
+  }
+
+  @Test func `a player whose own room waits enters a friend's room, whose code is never shown as that of the own room`()
+    throws
+  {
+    let friends = try #require(MatchID(rawValue: "ba9876543210"))
+    var window = TestWindow()
+    try window.connect(destination: .room(code: "K7Q2XD"))
+    window.online([TestWindow.m, friends])
+    let open = MatchView(state: MatchState(id: TestWindow.m), you: nil)
+    let join = Effect.command(.join("K7Q2XD"))
+    window.step(.network(.state(TestWindow.m), open))
+    #expect(!window.effects.contains(join), "the other listed match may be running")
+    window.step(.network(.state(friends), MatchView(state: MatchState(id: friends), you: nil)))
+    #expect(window.effects.contains(join) && window.state.network.phase == .lobby)
+    // The next state of the own room changes nothing.
+    window.step(.network(.state(TestWindow.m), open))
+    #expect(window.effects.filter { $0 == join }.count == 1 && window.state.network.phase == .lobby)
+
+    // An interrupted match that has ended is told although a room waits, and the lobby opens for a player who connects.
+    var late = TestWindow()
+    try late.connect(destination: .resume)
+    late.online([TestWindow.m])
+    late.step(.network(.state(TestWindow.m), open))
+    #expect(TestWindow.words(late.effects) == ["\(.matchEnded)"])
+    var other = TestWindow()
+    other.want(.connect(address: "127.0.0.1:4664"))
+    other.online([TestWindow.m])
+    #expect(other.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
   }
 
   @Test("the player's waiting room does not replace a local game when the connection is restored")

@@ -53,7 +53,9 @@ extension Lobby {
       throw .roomCode
     }
     guard opener.id != account.id else {
-      throw Refusal(.rules, "this is your own room; give its code to somebody else")
+      // A player who comes back to an own room does not guess a code.
+      for what in codeTriers(command) { tries.takeBack(what) }
+      return tellRoom(match, command.id, command.re)
     }
     try command.requireMayPlay(match.state.terms)
     guard !isDraining else { throw .draining }

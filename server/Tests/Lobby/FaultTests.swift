@@ -262,6 +262,19 @@ import TicTacToe
     #expect(world.heardAny(third, #""t":"state""#))
   }
 
+  @Test func `a player who joins an own room is told its code again, which counts as no try of a code`() throws {
+    var world = try SteppedLobby()
+    let friend = world.login("friend")
+    let (host, m, code) = try world.room("create none")
+    for _ in 0..<6 {
+      world.said = []
+      world.type(host, "join \(code)")
+      #expect(world.field("m", of: host, in: "room") == m && world.field("code", of: host, in: "room") == code)
+    }
+    world.type(friend, "join \(code)")
+    #expect(world.field("m", of: friend, in: "paired") == m)
+  }
+
   @Test func `a spectator of a room sees the start of its match and every later event`() throws {
     var world = try SteppedLobby()
     let friend = world.login("friend"), third = world.login("third")
