@@ -14,6 +14,7 @@ package struct NetworkModel: Sendable, Hashable {
     /// Playing or watching a match on the board.
     case playing
 
+    package var isQueued: Bool { if case .queued = self { true } else { false } }
     package var isRoom: Bool { if case .room = self { true } else { false } }
   }
 

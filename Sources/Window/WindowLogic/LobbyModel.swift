@@ -41,6 +41,8 @@ struct LobbyModel: Sendable {
   private var listedAt = -Double.infinity
   /// When the player began to wait for an opponent, in seconds of the platform's clock.
   private var queuedAt: Double?
+  /// Whether the player has asked for a match with a stranger and waits for it; `false` while waiting for a game of a tournament.
+  private(set) var isSeeking = false
   /// Whether the ratings shown are up to date.
   private var isRatingKnown = false
 
@@ -79,7 +81,7 @@ struct LobbyModel: Sendable {
 
   /// Call it after each step of `WindowState`.
   mutating func countWait(at now: Double) {
-    if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
+    queuedAt = network.phase.isQueued ? queuedAt ?? now : nil
   }
 
   // MARK: - Messages
@@ -134,7 +136,7 @@ struct LobbyModel: Sendable {
 
   private mutating func forgetServer() {
     (pendingMatch, wanted, code, waitedIn, lostAt, openings) = (nil, nil, nil, nil, nil, (0, false))
-    isUndecided = false
+    (isUndecided, isSeeking) = (false, false)
   }
 
   mutating func hangUp() -> [Effect] {
@@ -228,7 +230,7 @@ struct LobbyModel: Sendable {
 
   mutating func seek(_ preferences: WindowState.Preferences) -> [Effect] {
     openings.dropsLast = openings.count > 0
-    (code, network.phase) = (nil, .queued(bots: 0))
+    (code, isSeeking, network.phase) = (nil, true, .queued(bots: 0))
     return [.command(.seek(terms(preferences, clock: preferences.clock)))]
   }
 
@@ -268,7 +270,7 @@ struct LobbyModel: Sendable {
   }
 
   func acceptBot() -> [Effect] {
-    guard case .queued = network.phase else { return .refused(.notWaiting) }
+    guard network.phase.isQueued else { return .refused(.notWaiting) }
     return [.command(.acceptBots)]
   }
 
@@ -276,7 +278,7 @@ struct LobbyModel: Sendable {
   mutating func leave() -> [Effect] {
     switch network.phase {
     case .queued:
-      network.phase = .lobby
+      (isSeeking, network.phase) = (false, .lobby)
       return [.command(.unseek), .show(.network)]
     case .room:
       network.phase = .lobby
@@ -309,7 +311,9 @@ struct LobbyModel: Sendable {
 
   mutating func refused(_ asked: ClientMessage?, _ reason: Message, in context: Context) -> [Effect] {
     switch asked {
-    case .seek: if case .queued = network.phase { network.phase = .lobby }
+    case .seek:
+      isSeeking = false
+      tournamentSeekEnded()
     case .create:
       openings.count = max(0, openings.count - 1)
       if network.phase.isRoom, pendingMatch == nil { (code, network.phase) = (nil, .lobby) }
@@ -319,11 +323,15 @@ struct LobbyModel: Sendable {
     return tell(reason, in: context)
   }
 
+  /// Call it when the player no longer waits for the next game of a tournament, and has got none.
+  mutating func tournamentSeekEnded() { if !isSeeking, network.phase.isQueued { network.phase = .lobby } }
+
   /// For a match that this player is about to play and whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }
 
-  /// Call it when a match is put on the board.
-  mutating func matchBegan() {
+  /// Call it when a match is put on the board. A spectator still waits for an own match.
+  mutating func matchBegan(isPlayer: Bool) {
+    if isPlayer { isSeeking = false }
     (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
     (network.message, network.phase) = (nil, .playing)
     (isUndecided, destination) = (false, nil)
@@ -332,8 +340,11 @@ struct LobbyModel: Sendable {
   /// Call it when the board has the current state of the match again after a lost connection.
   mutating func matchFollowed() { if connection == .online { lostAt = nil } }
 
-  /// Call it when the match is removed from the board.
-  mutating func matchLeft() { if connection != .none { network.phase = .lobby } }
+  /// Call it when the match is removed from the board. The player may wait for the next game of a tournament already, or for a match still.
+  mutating func matchLeft() {
+    guard connection != .none, !network.phase.isQueued else { return }
+    network.phase = isSeeking ? .queued(bots: 0) : .lobby
+  }
 
   /// Stores the answer of the server to `list` (the matches) or `me` (the ratings of this player).
   mutating func hear(_ rows: [JSONObject], of page: String) {

@@ -9,8 +9,10 @@ struct OnlineTournament: Sendable {
   /// The code in the link that was opened, until the server has sent the tournament.
   private(set) var linkedCode = ""
   private(set) var view: TournamentView?
-  /// Whether this player has asked the server for the next game.
+  /// Whether this player has asked the server for the next game, and the server has not refused it for now.
   private var hasAsked = false
+  /// Whether the player knows that the server gives no game because the player is in another match.
+  private var isOccupied = false
   /// When the next game may be asked for, in seconds of the platform's clock.
   private var asksAt = -Double.infinity
 
@@ -30,7 +32,9 @@ struct OnlineTournament: Sendable {
   init(linkedCode: String = "") { self.linkedCode = linkedCode }
 
   /// Resets the state that came from the former connection.
-  mutating func forgetServer() { (view, hasAsked, asksAt, collection, mottos) = (nil, false, -.infinity, nil, nil) }
+  mutating func forgetServer() {
+    (view, hasAsked, isOccupied, asksAt, collection, mottos) = (nil, false, false, -.infinity, nil, nil)
+  }
 
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
@@ -50,16 +54,23 @@ struct OnlineTournament: Sendable {
     return wasPaused && next.notice.phase == .running ? [.say("\(.tournamentPaused)")] : []
   }
 
-  /// Asks for the next game once, two seconds after the end of the last game.
-  mutating func tick(isPlaying: Bool, at now: Double) -> [Effect] {
+  /// Asks for the next game once, two seconds after the end of the last game, and not while the player seeks another match (`isSeeking`).
+  mutating func tick(isPlaying: Bool, isSeeking: Bool, at now: Double) -> [Effect] {
     if isPlaying { asksAt = now + OnlineTournament.pause }
     guard !isPlaying, view?.mayPlay == true else {
-      hasAsked = false
+      (hasAsked, isOccupied) = (false, false)
       return []
     }
-    guard !hasAsked, now >= asksAt else { return [] }
+    guard !hasAsked, !isSeeking, now >= asksAt else { return [] }
     hasAsked = true
     return [.command(.nextGame)]
+  }
+
+  /// Pauses a player who stops waiting for the next game, which would otherwise be asked for again.
+  mutating func stopWaiting(at now: Double) -> [Effect] {
+    guard hasAsked, let view, view.mayPlay else { return [] }
+    (hasAsked, asksAt) = (false, now + OnlineTournament.pause)
+    return [.command(.tournament(TournamentOrder(.pause, view.code)))]
   }
 
   /// Returns the game to watch next, two seconds after the end of a watched game of the tournament.
@@ -75,7 +86,14 @@ struct OnlineTournament: Sendable {
     return top
   }
 
-  mutating func seekRefused(at now: Double) { (hasAsked, asksAt) = (false, now + OnlineTournament.pause) }
+  /// Repeats the request for the next game later if the server may then accept it. Returns whether the player need not be told.
+  mutating func seekRefused(_ code: ErrorCode, at now: Double) -> Bool {
+    guard code.isPassing || code == .occupied else { return false }
+    (hasAsked, asksAt) = (false, now + OnlineTournament.pause)
+    if code.isPassing { return true }
+    defer { isOccupied = true }
+    return isOccupied
+  }
 
   /// The tournament's path in the web page's address; the organiser's path contains the secret. `nil` without a tournament.
   var path: String? {

@@ -61,7 +61,11 @@ extension WindowState {
     case .host: return leaveMatch() + [.host(.open)]
     case .leave:
       if isInLiveMatch { return .refused(.finishFirst) }
-      return onlineMatch != nil ? leaveMatch() + [.show(.network)] : lobby.leave()
+      let isQueued = lobby.network.phase.isQueued
+      // Between two games of a tournament the board offers to leave the last game, and the network page to stop waiting for the next one.
+      if onlineMatch != nil, !isQueued || page != .network { return leaveMatch() + [.show(.network)] }
+      let pause = isQueued && !lobby.isSeeking ? tournament.stopWaiting(at: now) : []
+      return lobby.leave() + pause
     default: break
     }
     lobby.clearMessage()
@@ -155,10 +159,8 @@ extension WindowState {
       default: break
       }
       if case .seek(let seek) = asked, seek.terms.tournament != nil {
-        if code.isPassing {
-          tournament.seekRefused(at: now)
-          return []
-        }
+        lobby.tournamentSeekEnded()
+        if tournament.seekRefused(code, at: now) { return [] }
         if code == .over { return [.say("\(.tournamentOver)")] }
       }
       return lobby.refused(asked, code.message(said), in: context)
@@ -219,7 +221,7 @@ extension WindowState {
     }
     let before = setup
     (onlineMatch, letter) = (next, nil)
-    lobby.matchBegan()
+    lobby.matchBegan(isPlayer: next.you != nil)
     if let opponent = next.opponent {
       // Against the same opponent the series continues, with swapped sides if this player's side has changed.
       series.nextGame(

@@ -49,10 +49,13 @@ extension WindowState {
       request(.tournament(TournamentOrder(operation, view.code, name: name)))
     }
     switch intent {
-    case .pause: return order(.pause)
+    case .pause:
+      lobby.tournamentSeekEnded()
+      return order(.pause)
     case .play: return order(.play)
     case .leave:
       let isOpen = view.notice.phase == .waiting || view.notice.phase == .running
+      lobby.tournamentSeekEnded()
       let effects = order(view.mine != nil && isOpen ? .leave : .unfollow)
       tournament = OnlineTournament()
       return effects
@@ -98,7 +101,8 @@ extension WindowState {
 
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
-    var effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
+    var effects = tournament.tick(isPlaying: isPlaying, isSeeking: lobby.isSeeking, at: now)
+    effects += tournament.collect(at: now)
     if page == .board, case .watching = mode, let m = tournament.nextToWatch(after: onlineMatch?.view?.state, at: now) {
       effects += lobby.watch(m, code: nil)
     }

@@ -150,6 +150,70 @@ import TicTacToe
     #expect(TestWindow.words(late) == ["\(.tournamentOver)"] && Self.count(window.effects) == 1)
   }
 
+  @Test func `a player who stops waiting for the next game is paused in the tournament, and plays on from there`() {
+    var window = Self.running()
+    window.step(.tick)
+    window.step(.network(.queued(waited: 0, bots: 0), nil))
+    window.turn(to: .network)
+    let effects = window.want(.leave)
+    #expect(effects.contains(.command(.unseek)) && effects.contains(Self.order(.pause)))
+    #expect(window.state.network.phase == .lobby)
+    window.effects = []
+    window.step(.tick)
+    window.step(.network(.tournament(Self.view(.running, status: .paused)), nil))
+    window.now += 3
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 0 && TestWindow.words(window.effects) == ["\(.tournamentPaused)"])
+    window.step(.network(.tournament(Self.view(.running)), nil))
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 1)
+
+    // The last game is still on the board: the board offers to leave it, the network page to stop waiting.
+    var played = Self.running()
+    played.log(Self.start)
+    played.log(.resign, .o)
+    played.log(.end(.win(.x), .resign, ratings: nil))
+    played.now += 2
+    played.step(.tick)
+    played.step(.network(.queued(waited: 0, bots: 0), nil))
+    var left = played
+    #expect(!left.want(.leave).contains(Self.order(.pause)) && left.state.match == nil)
+    #expect(left.state.network.phase == .queued(bots: 0))
+    played.turn(to: .network)
+    #expect(played.want(.leave).contains(Self.order(.pause)) && played.state.match == TestWindow.m)
+  }
+
+  @Test func `while the player seeks a quick match no game of the tournament is requested, and then at once`() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.want(.quickMatch)
+    window.step(.network(.tournament(Self.view(.running)), nil))
+    window.want(.watch(id: TestWindow.m.rawValue))
+    window.start(you: nil)
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 0)
+    window.want(.leave)
+    #expect(window.state.match == nil && window.state.network.phase == .queued(bots: 0))
+    window.want(.leave)
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 1 && !window.effects.contains(Self.order(.pause)))
+  }
+
+  @Test func `a player who is in another match is told so once, and the next game is requested until there is one`() {
+    var window = Self.running()
+    var terms = MatchTerms(clock: TimeControl("20+1"))
+    terms.tournament = Self.code
+    for round in 0..<3 {
+      window.now += 2.1
+      window.effects = []
+      window.step(.tick)
+      #expect(Self.count(window.effects) == 1)
+      window.step(.network(.refused(.occupied, "you are in a match", .seek(.init(terms, key: nil))), nil))
+      #expect(TestWindow.words(window.effects).count == (round == 0 ? 1 : 0))
+    }
+  }
+
   @Test func `a paused player is told so in one line and gets no game until the player asks to play`() {
     var window = Self.running()
     window.step(.tick)
