@@ -497,7 +497,7 @@ await locks.alone(() => {
 });
 listen();
 if (wanted) follow(...wanted);
-else alina.resume();
+alina.resume();
 hasStarted = true;
 
 /** Whether the program runs, without a trap during its start. */

@@ -89,6 +89,12 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
+    # The address names another page than the board.
+    for name in ("Menu", "Settings", "Your own music"):
+        o.press(name)
+    hash_begins(o, "#/m/")
+    again(o)
+    shows([o], {"b2": "X", "a3": "O"})
     # A page that is reloaded while the server does not run shows the match once the server runs.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()

@@ -194,9 +194,10 @@ package final class App: PlatformGame {
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
 
-  /// Reconnects to the server of this player's unfinished match, if there is one.
+  /// Reconnects to the server of this player's unfinished match, if there is one and a link has not connected already.
   package func resumeMatch() {
-    if let address = ServerAddress(screen.settings.matchServer) { connect(to: address, destination: .resume) }
+    guard !state.isConnected, let address = ServerAddress(screen.settings.matchServer) else { return }
+    connect(to: address, destination: .resume)
   }
 
   package var variant: Variant { session.game.variant }

@@ -125,6 +125,8 @@ package struct WindowState: Sendable {
   package var network: NetworkModel { lobby.network }
   package var chat: TalkModel { talk.model }
   package var isReplaced: Bool { lobby.isReplaced }
+  /// Whether there is a connection to a server, or one is being made.
+  package var isConnected: Bool { lobby.connection != .none }
 
   /// The players that the page for a new game proposes: those of an ordinary local game on the board, else the players chosen last.
   package var offered: GameSetup { mode == .local && today == nil && puzzleRun == nil ? setup : local.home }

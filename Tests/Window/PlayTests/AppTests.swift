@@ -150,6 +150,20 @@ struct AppTests {
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .resignation))
   }
 
+  @Test("an interrupted match is resumed at the start, unless a link has already connected to the server")
+  func resumesOnce() throws {
+    for isLinked in [true, false] {
+      let bench = Bench()
+      let app = try bench.app()
+      bench.pass(app)
+      app.screen.settings.matchServer = "127.0.0.1:4664"
+      let address = try #require(ServerAddress("127.0.0.1:4664"))
+      if isLinked { app.connect(to: address, destination: .room(code: "K7Q2XD")) }
+      app.resumeMatch()
+      #expect(bench.connections == 1)
+    }
+  }
+
   @Test("a hidden window requests attention and its title says when it is the player's move")
   func hidden() throws {
     let bench = Bench()

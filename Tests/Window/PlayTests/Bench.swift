@@ -32,7 +32,7 @@ final class Bench: @unchecked Sendable {
   var events: [ClientEvent] = []
   var view: MatchView?
   /// The number of connections that windows have made. Only the last one knows the match.
-  private var connections = 0
+  private(set) var connections = 0
   var notices: [String] = []
   var attention = 0
   var shared: [String] = []
