@@ -30,19 +30,30 @@ let [hasStarted, hasTrapped] = [false, false];
 /** The message and the button's label after a trap; the program replaces them by texts in the player's language. */
 let lastWords = ['Alina has stopped because of an error. Reload the page: your games are kept.', 'Reload'];
 
+const wrapped = (all, wrap) => Object.fromEntries(Object.entries(all).map(([name, it]) => [name, typeof it === 'function' ? wrap(it, name) : it]));
+
 /** The exports of the program, wrapped so that after an exception all of them return 0 without effect. */
-function guarded(exports) {
-  const guard = call => (...words) => {
-    if (hasTrapped) return 0;
-    try {
-      return call(...words);
-    } catch (error) {
-      trapped(error);
-      return 0;
-    }
-  };
-  return Object.fromEntries(Object.entries(exports).map(([name, it]) => [name, typeof it === 'function' ? guard(it) : it]));
-}
+const guarded = exports => wrapped(exports, call => (...words) => {
+  if (hasTrapped) return 0;
+  try {
+    return call(...words);
+  } catch (error) {
+    trapped(error);
+    return 0;
+  }
+});
+
+/** Functions called by the program, wrapped so that an exception in them, such as a refusal by the browser, is no trap. */
+const tolerant = functions => wrapped(functions, (call, name) => (...words) => {
+  try {
+    return call(...words);
+  } catch (error) {
+    // After a failed `take` the program would read bytes that were never written.
+    if (name === 'take') throw error;
+    reportError(error);
+    return name === 'ask' ? -1 : 0;
+  }
+});
 
 function trapped(error) {
   hasTrapped = true;
@@ -482,7 +493,7 @@ async function counted(request) {
 const drawing = makeDrawing(canvas, memory);
 const unused = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0, proc_exit: () => {}, random_get(pointer, count) { crypto.getRandomValues(bytesAt(pointer, count)); return 0; } };
 const [program] = await Promise.all([
-  WebAssembly.instantiateStreaming(counted(fetch(beside('alina.wasm'))), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
+  WebAssembly.instantiateStreaming(counted(fetch(beside('alina.wasm'))), { env: { ...tolerant(imports), ...drawing }, wasi_snapshot_preview1: unused }),
   fetchAssets(['rules.json', 'ultimate.values']),
   document.fonts.load('16px "EB Garamond"'), document.fonts.load('italic 16px "EB Garamond"'),
 ]);

@@ -91,7 +91,7 @@ export async function copy(text) {
 }
 
 /** The text in the clipboard; empty if reading is not allowed. */
-export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Promise.resolve('');
+export const paste = () => navigator.clipboard?.readText?.().catch(() => '') ?? Promise.resolve('');
 
 /** Shares a link through the system's share sheet and returns 'shared', or copies it and returns what `copy` returns. */
 export async function give(url) {

@@ -7,6 +7,7 @@ export class Steps {
   /** Whether this class has called `history.go`, and the event `popstate` has not come yet. */
   #isMoving = false;
   #isLeaving = false;
+  #retry = 0;
 
   /** `goBack(count)` is called when the user goes back in the browser. */
   constructor(goBack) {
@@ -34,13 +35,19 @@ export class Steps {
   #settle() {
     if (this.#isMoving || this.#isLeaving) return;
     const url = this.#path ? `#/${this.#path}` : './';
-    if (this.#at > this.#level) {
-      this.#isMoving = true;
-      history.go(this.#level - this.#at);
-      return;
+    clearTimeout(this.#retry);
+    try {
+      if (this.#at > this.#level) {
+        history.go(this.#level - this.#at);
+        this.#isMoving = true;
+        return;
+      }
+      for (let level = this.#at + 1; level <= this.#level; level++) history.pushState({ level }, '', url);
+      history.replaceState({ level: this.#level }, '', url);
+    } catch {
+      // Safari and Firefox refuse more than 100 or 200 changes in ten seconds.
+      this.#retry = setTimeout(() => this.#settle(), 1000);
     }
-    for (let level = this.#at + 1; level <= this.#level; level++) history.pushState({ level }, '', url);
-    history.replaceState({ level: this.#level }, '', url);
   }
 
   #moved() {
