@@ -33,8 +33,13 @@ export class Sound {
     if (!this.isMissing) this.fetched.catch(() => {});
   }
 
-  /** The files of the module; errors are reported where they are awaited. */
-  get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
+  /** The files of the module; errors are reported where they are awaited, and the next request fetches again. */
+  get fetched() {
+    return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]).catch(error => {
+      this.files = null;
+      throw error;
+    });
+  }
 
   /** Renders a piece's events up to frame `end`. `a4` is in thousandths of a hertz; 1 as `isEven` makes quiet passages louder. */
   async piece(events, rules, a4, end, isEven) {
@@ -132,10 +137,17 @@ export class Sound {
       else if (context.state !== 'interrupted') this.wake();
     };
     this.watch();
-    const [[bytes, pack]] = await Promise.all([
+    const loaded = await Promise.all([
       this.fetched, context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url)),
-    ]);
+    ]).catch(() => null);
     if (context !== this.context) return;
+    if (!loaded) {
+      // The network may be back at the next touch. A context does not fetch a module again.
+      [this.context, this.ready] = [];
+      context.close().catch(() => {});
+      return;
+    }
+    const [[bytes, pack]] = loaded;
     this.node = new AudioWorkletNode(context, 'alina-sound', {
       numberOfInputs: 0, outputChannelCount: [2], processorOptions: { bytes, pack },
     });

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, the lock screen, full storage, a
-flight across the date line, a crash.
+"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, sound that is fetched late, the lock
+screen, full storage, a flight across the date line, a crash.
 
 The page leaves the browser its own keys, two tabs do not disturb each other's saved games, and no failure ends the game.
 Prints the first failure in one line and exits 1.
@@ -70,6 +70,12 @@ SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
     static now() { return now; }
     getTimezoneOffset() { return -660; }
   };
+}
+"""
+# While `sessionStorage.soundless` is set, the page cannot fetch the program of its sound, as if the network were away.
+SOUNDLESS = """if (location.protocol.startsWith('http')) {
+  const load = globalThis.fetch, isRefused = what => sessionStorage.soundless && String(what).endsWith('sound.wasm');
+  globalThis.fetch = (...words) => isRefused(words[0]) ? Promise.reject(new TypeError('Failed to fetch')) : load(...words);
 }"""
 
 
@@ -237,6 +243,19 @@ def phone_call(player, server):
     expect(not page.run("heard.some(line => line.includes('without sound'))"), "the sound is given up during a call")
 
 
+def late_sound(player, server):
+    """Checks that the sound starts with a later touch if its files could not be fetched at the first touch."""
+    page = player.page
+    page.run("(localStorage.clear(), sessionStorage.soundless = 1)")
+    player.open(server.url)
+    player.press("Menu")
+    page.until("devices.length > 0 && states().every(state => state === 'closed')")
+    page.run("delete sessionStorage.soundless")
+    player.press("Back")
+    page.until("states().at(-1) === 'running'")
+    expect(not page.run("heard.some(line => line.includes('cannot play sound'))"), "the sound is given up without the network")
+
+
 def lock_screen(player, server):
     """Checks that the listening mode shows its title on the lock screen and may sound there, and that a game does neither."""
     page = player.page
@@ -341,7 +360,7 @@ def trap(player, server):
 
 
 def main(name, program):
-    with visit(name, program, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{LOCKLESS}{SYDNEY}") as (server, enter):
+    with visit(name, program, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{LOCKLESS}{SYDNEY}{SOUNDLESS}") as (server, enter):
         player = enter()
         keyboard(player)
         text(player)
@@ -355,6 +374,7 @@ def main(name, program):
         # Firefox has no sound output here, so only Chromium is tested with a telephone call.
         if name == "chromium":
             phone_call(player, server)
+            late_sound(player, server)
         lock_screen(player, server)
         flight(player, server)
         trap(player, server)
