@@ -200,7 +200,7 @@ extension Int: FieldValue {
   /// must not overflow either.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     let limit: Int64 = (1 << 30) - 1
-    self = Int(min(max(try present(json.int64, name), -limit), limit))
+    self = Int(Swift.min(Swift.max(try present(json.int64, name), -limit), limit))
   }
   public func append(to bytes: inout [UInt8]) { JSONWriter.append(Int64(self), to: &bytes) }
 }
