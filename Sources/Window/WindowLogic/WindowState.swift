@@ -2,6 +2,7 @@ import Interface
 import ClientModel
 import MatchProtocol
 import Oracle
+import Records
 import TicTacToe
 
 /// The window's state machine: `step` takes an intent, a network event or a tick and returns effects, which the caller executes. It uses no
