@@ -47,6 +47,16 @@ def wait(what, check, seconds=PATIENCE):
     return found
 
 
+def downloads(page):
+    """The names of the files that the page has saved whole: a browser renames a file when it is complete, perhaps while this looks."""
+    names = []
+    for entry in os.scandir(page.downloads) if os.path.exists(page.downloads) else []:
+        with contextlib.suppress(FileNotFoundError):
+            if entry.stat().st_size and not entry.name.endswith((".part", ".crdownload")):
+                names.append(entry.name)
+    return names
+
+
 class Browser:
     def __init__(self, name, before=None, text=100):
         """`before` is a script that runs before each page's own scripts; `text` is the text size in per cent of 16 pixels."""

@@ -7,7 +7,6 @@ the one that Tests/Tournament/table.py makes from the exported logs, and the sav
 Prints the first failure in one line and exits 1.
 """
 import contextlib
-import glob
 import os
 import random
 import signal
@@ -15,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from browsers import script, wait
+from browsers import downloads, script, wait
 from play import CELL, CONTROL, ROOT, Player, Server, expect
 
 LEVELS = ["levels:1", "levels:2", "levels:3", "levels:4", "levels:5", "levels:6"]
@@ -98,9 +97,10 @@ def saved(player, word, ending):
     """Presses a control that saves a file, and returns the file's content."""
     player.press(word)
     # The page receives some hundred games a second, of thousands in all. An earlier file of this kind may exist, so the newest is taken.
-    found = wait(f"a file *.{ending}", lambda: [name for name in glob.glob(f"{player.page.downloads}/*.{ending}") if os.path.getsize(name)], 600)
+    found = wait(f"a file *.{ending}", lambda: [name for name in downloads(player.page) if name.endswith(f".{ending}")], 600)
     time.sleep(1)
-    with open(max(found, key=os.path.getmtime), encoding="utf-8") as file:
+    newest = max((f"{player.page.downloads}/{name}" for name in found), key=os.path.getmtime)
+    with open(newest, encoding="utf-8") as file:
         return file.read()
 
 

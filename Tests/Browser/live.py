@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from browsers import Fault, script, wait
+from browsers import Fault, downloads, script, wait
 from play import CELL, CONTROL, enter_lobby, expect, open_room, visit, watch
 
 # Simulates a hidden page on request, with no frames, and timers once a minute.
@@ -139,9 +139,8 @@ def kept(player, program):
     page.run(f"navigator.clipboard.writeText({game!r})")
     for name in ("Menu", "Saved games", "Paste", "Export the music"):
         player.press(name)
-    wait("the sound of the piece", lambda: os.path.exists(page.downloads) and [
-        name for name in os.listdir(page.downloads) if name.endswith(".wav") and os.path.getsize(f"{page.downloads}/{name}")])
-    stem = f"{page.downloads}/{next(name for name in os.listdir(page.downloads) if name.endswith('.wav'))[:-4]}"
+    sounds = wait("the sound of the piece", lambda: [name for name in downloads(page) if name.endswith(".wav")])
+    stem = f"{page.downloads}/{sounds[0][:-4]}"
     subprocess.run([program, "render", f"{stem}.pgn", "--times", "trimmed", "--wav", f"{stem}.2.wav"], check=True, stdout=subprocess.DEVNULL)
     ours, theirs = (open(f"{stem}{number}.wav", "rb").read() for number in ("", ".2"))
     expect(ours == theirs, "a piece in another key sounds otherwise than alina-score's")

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 
-from browsers import Browser, Fault, script, wait
+from browsers import Browser, Fault, downloads, script, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
@@ -163,8 +163,7 @@ def keep(player, program, rules=None):
     kinds = {"pgn", "mid", "musicxml", "svg", "wav"}
 
     def made():
-        names = os.listdir(page.downloads) if os.path.exists(page.downloads) else []
-        return [name for name in names if not name.endswith(".yaml") and os.path.getsize(f"{page.downloads}/{name}")]
+        return [name for name in downloads(page) if not name.endswith(".yaml")]
 
     wait(lambda: f"the piece in {made()}", lambda: {name.split(".")[-1] for name in made()} == kinds)
     stem = f"{page.downloads}/{made()[0].rsplit('.', 1)[0]}"
