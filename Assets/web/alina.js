@@ -508,7 +508,8 @@ await locks.alone(() => {
 });
 listen();
 if (wanted) follow(...wanted);
-alina.resume();
+// A link that is opened in a new tab shows what it names, and leaves an unfinished match to the tab that plays it.
+if (!wanted || document.wasDiscarded || performance.getEntriesByType('navigation')[0]?.type !== 'navigate') alina.resume();
 hasStarted = true;
 
 /** Whether the program runs, without a trap during its start. */

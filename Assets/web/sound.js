@@ -5,6 +5,8 @@ const RATE = 48000;
 const [KEPT, RECENT] = [4096, 64];
 /** Milliseconds from the first touch until a device that does not play yet counts as missing. */
 const PATIENCE = 3000;
+/** How often opening a device may fail before the sound counts as missing: the network may be away for a while. */
+const MOST_FAILURES = 10;
 /** Milliseconds from muting to the release of the device: the engine has faded out by then. */
 const FADE = 300;
 /** The number of the parameter that mutes (`Knob` of PageSound.swift). */
@@ -29,6 +31,7 @@ export class Sound {
     this.clock = null;
     this.last = 0;
     [this.early, this.recent] = [[], []];
+    this.failures = 0;
     this.knobs = new Map();
     if (!this.isMissing) this.fetched.catch(() => {});
   }
@@ -137,16 +140,19 @@ export class Sound {
       else if (context.state !== 'interrupted') this.wake();
     };
     this.watch();
-    const loaded = await Promise.all([
-      this.fetched, context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url)),
-    ]).catch(() => null);
-    if (context !== this.context) return;
-    if (!loaded) {
+    let loaded;
+    try {
+      loaded = await Promise.all([this.fetched, context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url))]);
+    } catch (error) {
+      if (context !== this.context) return;
+      if (++this.failures === MOST_FAILURES) throw error;
       // The network may be back at the next touch. A context does not fetch a module again.
-      [this.context, this.ready] = [];
+      clearTimeout(this.patience);
+      [this.context, this.ready, this.patience] = [];
       context.close().catch(() => {});
       return;
     }
+    if (context !== this.context) return;
     const [[bytes, pack]] = loaded;
     this.node = new AudioWorkletNode(context, 'alina-sound', {
       numberOfInputs: 0, outputChannelCount: [2], processorOptions: { bytes, pack },

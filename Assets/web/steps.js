@@ -27,9 +27,9 @@ export class Steps {
   /** Leaves Alina: goes back to the history entry before Alina's first one. */
   leave() {
     this.#isLeaving = true;
-    history.go(-1 - this.#at);
-    // If the browser's history has no entry before Alina's first one, `go` does nothing, and Alina stays open.
+    // If the browser's history has no entry before Alina's first one, or the browser refuses to move in it, Alina stays open.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
+    history.go(-1 - this.#at);
   }
 
   #settle() {

@@ -196,7 +196,7 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
-  /// Clamps a number to 31 bits and its sign: an `Int` has only 32 bits in the browser, where the sum or difference of two clamped numbers
+  /// Clamps a number to 30 bits and its sign: an `Int` has only 32 bits in the browser, where the sum or difference of two clamped numbers
   /// must not overflow either.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     let limit: Int64 = (1 << 30) - 1

@@ -223,7 +223,7 @@ struct LinkCoder {
   /// The bytes written, or the bytes to read.
   private var bytes: [UInt8] = []
   private var next = 0
-  /// The most bytes that are coded. Zeros are read after them: no number, so that a record which needs one is refused.
+  /// The most bytes that are coded. After them only zeros are read, which mean an absent number, so the link fails its check.
   private var most = Int.max
   private(set) var isReading = false
   /// All uncompressed bytes that were written or read so far.

@@ -34,6 +34,8 @@ package final class App: PlatformGame {
   /// Whether sound starts only after a first touch, as in browsers.
   package var soundWaits = false
   private var connection: Connection?
+  /// The last known state of the match on the board, for its clocks while no connection knows the match.
+  private var lastView: MatchView?
   private var resuming: Record?
   private var hasOpened = false
   package private(set) var isHidden = false
@@ -334,8 +336,9 @@ package final class App: PlatformGame {
       players, variant: joined.rules, seed: joined.match.seed, station: joined.station, moves: joined.moves,
       times: joined.times
     ) { [unowned(unsafe) self] side in
-      // The connection may be another one by then: a tab that gets its match back connects again.
-      connection?.match(joined.match)?.remaining(side, at: machine.milliseconds())
+      // The connection may be another one by then, or there is none: a tab that gets its match back connects again.
+      if let view = connection?.match(joined.match) { lastView = view }
+      return lastView?.state.id == joined.match ? lastView?.remaining(side, at: machine.milliseconds()) : nil
     }
   }
 

@@ -330,10 +330,10 @@ package struct WindowState: Sendable {
 
   private mutating func play(_ cell: Cell, as side: Player, _ board: Board) -> [Effect] {
     if mode == .free { return Square.all.indices.contains(cell.index) ? [.touch(Square(cell.index), side)] : [] }
+    if isCutOff { return .refused(.notConnected) }
     if let effects = onlineMatch?.choosePremove(cell, on: board.game) { return effects }
     if awaitsMatch { return .refused(.stillConnecting) }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
-    if isCutOff { return .refused(.notConnected) }
     lobby.cancelOpening()
     if onlineMatch != nil { return onlineMatch?.play(cell, boardAcceptsMove: board.acceptsMove) ?? [] }
     return board.acceptsMove ? [.play(cell)] : .refused(preferences.isMusical ? .answerIsDue : .notYourTurn)

@@ -45,6 +45,9 @@ extension TableTests {
       window.start()
       window.step(.network(.status(status), nil))
       let returns = window.state.online(at: window.now, client: 0)?.reconnects == true
+      var later = window
+      try? later.board.game.play(Cell(0))
+      #expect(later.want(.play(Cell(4))).contains(.say("\(.notConnected)")) != returns, "a premove after \(status)")
       for intent in [Intent.play(Cell(4)), .offerDraw, .abortMatch, .resign] {
         var other = window
         var effects = other.want(intent)

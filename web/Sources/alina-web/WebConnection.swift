@@ -19,7 +19,7 @@ final class WebConnection {
 
   private static let credentials = "data/credentials"
   /// The longest time in milliseconds for opening a socket. Browsers wait up to two minutes if the network drops all packets.
-  private static let longestOpening: Int64 = 5_000
+  private static let longestOpening: Int64 = 10_000
 
   init(name: String?, newToken: String?) {
     var identity = ClientModel.Identity(client: "alina web", newToken: newToken, guest: name)
@@ -110,7 +110,8 @@ final class WebConnection {
       isWanted = false
       return inbox.append((.status(.failed(failure)), nil))
     }
-    let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0)
+    // What the server asked at its last closing counts once, not after each further failure to open a socket.
+    let wait = ClientModel.pause(after: tries, asked: wasUp ? model.retry ?? 0 : 0)
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
     let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.host)))
