@@ -50,6 +50,12 @@ package enum PGNExport {
       if !isInPlace { unlink(temporary) }
       part.close()
     }
+    // Before this run had the lock, another run may have finished the file and given it its name.
+    var (ours, named) = (stat(), stat())
+    guard fstat(descriptor, &ours) == 0, stat(temporary, &named) == 0, ours.st_ino == named.st_ino else {
+      isInPlace = true
+      throw ArenaError("\(target) was just written by another run")
+    }
     // Truncate only while holding the lock: another run may be writing the file.
     ftruncate(descriptor, 0)
     let reader = try GameFileReader(path)

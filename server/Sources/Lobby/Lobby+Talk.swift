@@ -26,6 +26,7 @@ extension Lobby {
     guard tries.allow(account, atMost: 2, now.monotonic) else { throw Refusal(.rate, "at most two reports a minute") }
     // An address can have many guests, and their reports would hide all others from the administrators.
     if let address, !tries.allow(address, atMost: 4, now.monotonic) {
+      tries.takeBack(account)
       throw Refusal(.rate, "at most four reports a minute from one address")
     }
     let clean = ChatText.cleaned(text)

@@ -138,10 +138,11 @@ final class PostgresPool: Sendable {
   }
 
   private func withConnection<T>(_ body: (PGConnection) throws(StoreError) -> T) throws(StoreError) -> T {
-    // A semaphore's limit is a time of the system's clock: if that is set forward, the wait ends early and must go on.
+    // A semaphore waits by the system's clock, which may be set back meanwhile.
     let end = Moment.currentMonotonic + 10_000
-    while tokens.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+    while tokens.wait(timeout: .now()) == .timedOut {
       guard Moment.currentMonotonic < end else { throw .failed("all connections to PostgreSQL are in use") }
+      usleep(1000)
     }
     defer { tokens.signal() }
     let connection: PGConnection

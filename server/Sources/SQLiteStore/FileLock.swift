@@ -6,7 +6,7 @@ final class FileLock: Sendable {
   /// Written into the file, for the error of the next process that asks for the lock.
   enum Holder: String {
     case server
-    case importing
+    case importing, restoring
   }
 
   private let descriptor: Int32
@@ -20,6 +20,7 @@ final class FileLock: Sendable {
       close(opened)
       switch Holder(rawValue: String(decoding: text.prefix(max(0, count)), as: UTF8.self)) {
       case .importing?: throw .unusable("an import into this data is running (\(path) is locked)")
+      case .restoring?: throw .unusable("a restore of this data is running (\(path) is locked)")
       case .server?, nil: throw .unusable("another server uses this data (\(path) is locked)")
       }
     }

@@ -357,7 +357,7 @@ package final class SQLiteStore: MatchStore {
   /// Checks a backup and puts a copy of it at `target`. Returns the new path of the database that was there. Throws if a server is running.
   package static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
-    let lock = try locked(target, for: .server)
+    let lock = try locked(target, for: .restoring)
     defer { withExtendedLifetime(lock) {} }
     return try putInPlace(backup, target)
   }

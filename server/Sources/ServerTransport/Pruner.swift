@@ -11,8 +11,8 @@ package final class Pruner: Sendable {
   private let logger: Logger
   private let queue = DispatchQueue(label: "alina.pruning", qos: .utility)
   private let isStopped = Mutex(false)
-  /// The failure of the last deletion. It is logged once, as it may last until somebody plays.
-  private let failure = Mutex<StoreError?>(nil)
+  /// The failure of the last deletion, and how many hours it has lasted. It is logged once a day, as it may last until somebody plays.
+  private let failure = Mutex<(error: StoreError, hours: Int)?>(nil)
 
   /// `slice` deletes some old matches and returns their number, 0 once none is left.
   package init(logger: Logger, _ slice: @escaping @Sendable () throws(StoreError) -> Int) {
@@ -24,9 +24,17 @@ package final class Pruner: Sendable {
   /// Lets no further slice begin.
   package func stop() { isStopped.withLock { $0 = true } }
 
-  /// Waits for the slice in progress. Call it after `stop`, before the store is closed.
+  /// Waits for the slice in progress, at most two seconds: a slice is one transaction, which may also be cut off. Call it after `stop`.
   package func finish() async {
-    await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in queue.async { waiting.resume() } }
+    let slice = DispatchGroup()
+    slice.enter()
+    queue.async { slice.leave() }
+    await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
+      DispatchQueue.global().async {
+        _ = slice.wait(timeout: .now() + .seconds(2))
+        waiting.resume()
+      }
+    }
   }
 
   private func prune() {
@@ -40,11 +48,12 @@ package final class Pruner: Sendable {
         usleep(20_000)
       }
     } catch { problem = error }
-    let before = failure.withLock { failure in
-      defer { failure = problem }
-      return failure
+    let hours = failure.withLock { last in
+      let hours = last.map { $0.error == problem ? $0.hours + 1 : 0 } ?? 0
+      last = problem.map { ($0, hours) }
+      return hours
     }
-    if let problem, problem != before {
+    if let problem, hours % 24 == 0 {
       logger.error("cannot delete old matches", metadata: ["error": "\(problem)"])
     }
     if all > 0 { logger.notice("old matches deleted", metadata: ["count": "\(all)"]) }

@@ -9,10 +9,13 @@ import Testing
     let slices = Mutex(0)
     let (begun, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let pruner = Pruner(logger: Logger(from: nil)) {
-      slices.withLock { $0 += 1 }
+      let number = slices.withLock { count in
+        count += 1
+        return count
+      }
       begun.signal()
       goesOn.wait()
-      return 200
+      return number < 3 ? 200 : 0
     }
     pruner.start()
     await withCheckedContinuation { continuation in
@@ -22,7 +25,7 @@ import Testing
       }
     }
     pruner.stop()
-    goesOn.signal()
+    for _ in 0..<3 { goesOn.signal() }
     await pruner.finish()
     #expect(slices.withLock { $0 } == 1)
   }
