@@ -297,9 +297,18 @@ struct LobbyModel: Sendable {
     queuedAt = now - Double(milliseconds) / 1_000
   }
 
-  mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
+  /// Counts an answer to a request for a room. Returns whether the room, if it has opened, stays open.
+  @discardableResult
+  private mutating func openingAnswered() -> Bool {
     openings.count = max(0, openings.count - 1)
-    guard openings.count == 0, !openings.dropsLast else { return [.command(.abort(m))] }
+    guard openings.count == 0 else { return false }
+    // The next room may be one that was not requested: the answer to `join` with the code of this player's own room.
+    defer { openings.dropsLast = false }
+    return !openings.dropsLast
+  }
+
+  mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
+    guard openingAnswered() else { return [.command(.abort(m))] }
     (pendingMatch, self.code, network.phase, network.message) = (m, code, .room(code: code), nil)
     return []
   }
@@ -315,7 +324,7 @@ struct LobbyModel: Sendable {
       isSeeking = false
       tournamentSeekEnded()
     case .create:
-      openings.count = max(0, openings.count - 1)
+      openingAnswered()
       if network.phase.isRoom, pendingMatch == nil { (code, network.phase) = (nil, .lobby) }
     case .join, .watch: (code, wanted) = (nil, nil)
     default: break

@@ -441,6 +441,10 @@ extension TableTests {
     closed.want(.leave)
     #expect(closed.step(.network(.room(second, code: "DDDDDD", expiresIn: 9), nil)) == [.command(.abort(second))])
     #expect(closed.state.network.phase == .lobby)
+    // The player enters the code of a room of this player that was opened in another window: it stays open.
+    closed.want(.joinRoom(code: "CCCCCC"))
+    #expect(closed.step(.network(.room(third, code: "CCCCCC", expiresIn: 9), nil)).isEmpty)
+    #expect(closed.state.network.phase == .room(code: "CCCCCC"))
     window.want(.openRoom)
     window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
     #expect(window.state.network.phase == .lobby && window.state.place == "")
