@@ -322,7 +322,7 @@ struct LobbyModel: Sendable {
     switch asked {
     case .seek:
       isSeeking = false
-      tournamentSeekEnded()
+      seekEnded()
     case .create:
       openingAnswered()
       if network.phase.isRoom, pendingMatch == nil { (code, network.phase) = (nil, .lobby) }
@@ -332,8 +332,8 @@ struct LobbyModel: Sendable {
     return tell(reason, in: context)
   }
 
-  /// Call it when the player no longer waits for the next game of a tournament, and has got none.
-  mutating func tournamentSeekEnded() { if !isSeeking, network.phase.isQueued { network.phase = .lobby } }
+  /// Shows the lobby instead of the queue, if no search for an opponent is open any more.
+  mutating func seekEnded() { if !isSeeking, network.phase.isQueued { network.phase = .lobby } }
 
   /// For a match that this player is about to play and whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }

@@ -159,7 +159,7 @@ extension WindowState {
       default: break
       }
       if case .seek(let seek) = asked, seek.terms.tournament != nil {
-        lobby.tournamentSeekEnded()
+        lobby.seekEnded()
         if tournament.seekRefused(code, at: now) { return [] }
         if code == .over { return [.say("\(.tournamentOver)")] }
       }

@@ -50,12 +50,12 @@ extension WindowState {
     }
     switch intent {
     case .pause:
-      lobby.tournamentSeekEnded()
+      lobby.seekEnded()
       return order(.pause)
     case .play: return order(.play)
     case .leave:
       let isOpen = view.notice.phase == .waiting || view.notice.phase == .running
-      lobby.tournamentSeekEnded()
+      lobby.seekEnded()
       let effects = order(view.mine != nil && isOpen ? .leave : .unfollow)
       tournament = OnlineTournament()
       return effects
