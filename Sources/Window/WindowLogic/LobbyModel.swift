@@ -349,10 +349,11 @@ struct LobbyModel: Sendable {
   /// Call it when the board has the current state of the match again after a lost connection.
   mutating func matchFollowed() { if connection == .online { lostAt = nil } }
 
-  /// Call it when the match is removed from the board. The player may wait for the next game of a tournament already, or for a match still.
-  mutating func matchLeft() {
+  /// Call it when the match is removed from the board. The player may wait for another match: one with a stranger, or the next game
+  /// of a tournament (`awaitsGame`).
+  mutating func matchLeft(awaitsGame: Bool) {
     guard connection != .none, !network.phase.isQueued else { return }
-    network.phase = isSeeking ? .queued(bots: 0) : .lobby
+    network.phase = isSeeking || awaitsGame ? .queued(bots: 0) : .lobby
   }
 
   /// Stores the answer of the server to `list` (the matches) or `me` (the ratings of this player).

@@ -11,6 +11,8 @@ struct OnlineTournament: Sendable {
   private(set) var view: TournamentView?
   /// Whether this player has asked the server for the next game, and the server has not refused it for now.
   private var hasAsked = false
+  /// Whether the server has refused the last request for a game, for now or for good.
+  private var isRefused = false
   /// Whether the player knows that the server gives no game because the player is in another match.
   private var isOccupied = false
   /// When the next game may be asked for, in seconds of the platform's clock.
@@ -62,9 +64,12 @@ struct OnlineTournament: Sendable {
       return []
     }
     guard !hasAsked, !isSeeking, now >= asksAt else { return [] }
-    hasAsked = true
+    (hasAsked, isRefused) = (true, false)
     return [.command(.nextGame)]
   }
+
+  /// Whether the player waits for the next game.
+  var awaitsGame: Bool { hasAsked && !isRefused }
 
   /// Pauses a player who stops waiting for the next game, which would otherwise be asked for again.
   mutating func stopWaiting(at now: Double) -> [Effect] {
@@ -88,6 +93,7 @@ struct OnlineTournament: Sendable {
 
   /// Repeats the request for the next game later if the server may then accept it. Returns whether the player need not be told.
   mutating func seekRefused(_ code: ErrorCode, at now: Double) -> Bool {
+    isRefused = true
     guard code.isPassing || code == .occupied else { return false }
     (hasAsked, asksAt) = (false, now + OnlineTournament.pause)
     if code.isPassing { return true }

@@ -103,7 +103,7 @@ extension WindowState {
     effects += m.isPlaying ? lobby.hangUp() : [.command(.forget(m.id)), .remember(.matchServer(""))]
     onlineMatch = nil
     talk.end()
-    lobby.matchLeft()
+    lobby.matchLeft(awaitsGame: tournament.awaitsGame)
     series.nextGame(samePlayers: false)
     return another ? effects : effects + begin(local.home)
   }

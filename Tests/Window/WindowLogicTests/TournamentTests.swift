@@ -183,6 +183,27 @@ import TicTacToe
     #expect(played.want(.leave).contains(Self.order(.pause)) && played.state.match == TestWindow.m)
   }
 
+  @Test(arguments: [false, true])
+  func `a player who leaves a watched match waits on for the next game, unless it was refused`(isRefused: Bool) {
+    var window = Self.running()
+    window.step(.tick)
+    window.step(.network(.queued(waited: 0, bots: 0), nil))
+    window.want(.watch(id: TestWindow.m.rawValue))
+    window.log(Self.start, you: nil)
+    #expect(window.state.mode == .watching(TestWindow.m))
+    if isRefused {
+      var terms = MatchTerms(clock: TimeControl("20+1"))
+      terms.tournament = Self.code
+      window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
+    }
+    window.want(.leave)
+    #expect(window.state.match == nil && window.state.network.phase == (isRefused ? .lobby : .queued(bots: 0)))
+    guard !isRefused else { return }
+    window.turn(to: .network)
+    #expect(window.want(.quickMatch).contains(.refuse))
+    #expect(window.want(.leave).contains(Self.order(.pause)) && window.state.network.phase == .lobby)
+  }
+
   @Test func `while the player seeks a quick match no game of the tournament is requested, and then at once`() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
