@@ -15,6 +15,8 @@ struct OnlineTournament: Sendable {
   private var isRefused = false
   /// Whether the player knows that the server gives no game because the player is in another match.
   private var isOccupied = false
+  /// Whether the player has stopped waiting, and the server has not yet shown the player as paused.
+  private var isStopping = false
   /// When the next game may be asked for, in seconds of the platform's clock.
   private var asksAt = -Double.infinity
 
@@ -36,6 +38,7 @@ struct OnlineTournament: Sendable {
   /// Resets the state that came from the former connection.
   mutating func forgetServer() {
     (view, hasAsked, isOccupied, asksAt, collection, mottos) = (nil, false, false, -.infinity, nil, nil)
+    isStopping = false
   }
 
   mutating func willStart(in minutes: Int) { startsIn = minutes }
@@ -45,6 +48,7 @@ struct OnlineTournament: Sendable {
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")
+    if before == nil || !next.mayPlay { isStopping = false }
     guard let before else {
       mottos = nil
       defer { startsIn = 0 }
@@ -63,7 +67,7 @@ struct OnlineTournament: Sendable {
       (hasAsked, isOccupied) = (false, false)
       return []
     }
-    guard !hasAsked, !isSeeking, now >= asksAt else { return [] }
+    guard !hasAsked, !isStopping, !isSeeking, now >= asksAt else { return [] }
     (hasAsked, isRefused) = (true, false)
     return [.command(.nextGame)]
   }
@@ -74,9 +78,12 @@ struct OnlineTournament: Sendable {
   /// Pauses a player who stops waiting for the next game, which would otherwise be asked for again.
   mutating func stopWaiting(at now: Double) -> [Effect] {
     guard hasAsked, let view, view.mayPlay else { return [] }
-    (hasAsked, asksAt) = (false, now + OnlineTournament.pause)
+    (hasAsked, isStopping, asksAt) = (false, true, now + OnlineTournament.pause)
     return [.command(.tournament(TournamentOrder(.pause, view.code)))]
   }
+
+  /// Call it when the player asks to play on, or the server has refused to pause the player.
+  mutating func playsOn() { isStopping = false }
 
   /// Returns the game to watch next, two seconds after the end of a watched game of the tournament.
   mutating func nextToWatch(after state: MatchState?, at now: Double) -> MatchID? {

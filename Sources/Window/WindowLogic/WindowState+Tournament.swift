@@ -40,6 +40,7 @@ extension WindowState {
     case .enter(let code):
       let known = tournament.view?.code ?? tournament.linkedCode
       guard let code = canonicalCode(code.isEmpty ? known : code) else { return .refused(.writeCode) }
+      tournament.playsOn()
       return request(.tournament(TournamentOrder(.enter, code)))
     case .save: return [.file(.tournament(.save))]
     case .pause, .play, .leave, .start, .end, .remove, .admit, .saveGames, .share: break
@@ -52,7 +53,9 @@ extension WindowState {
     case .pause:
       lobby.seekEnded()
       return order(.pause)
-    case .play: return order(.play)
+    case .play:
+      tournament.playsOn()
+      return order(.play)
     case .leave:
       let isOpen = view.notice.phase == .waiting || view.notice.phase == .running
       lobby.seekEnded()
@@ -115,6 +118,7 @@ extension WindowState {
     {
       return []
     }
+    if case .tournament(let order) = asked, order.operation == .pause { tournament.playsOn() }
     if case .host = asked { tournament.willStart(in: 0) }
     let phrase: Phrase? = code == .over ? .tournamentOver : code == .occupied ? .tournamentFull : nil
     return [.refuse, .say(phrase.map { "\(english: said, else: $0)" } ?? code.message(said))]

@@ -7,10 +7,10 @@ import TicTacToe
 @testable import WindowLogic
 
 @Suite struct TournamentTests {
-  private static let code = "ABC234"
+  static let code = "ABC234"
 
   /// Vera, this player, has row 1.
-  private static func view(
+  static func view(
     _ phase: TournamentNotice.Phase, you: Int? = 1, status: TournamentRow.Status = .playing, isOrganiser: Bool = false,
     top: MatchID? = nil
   ) -> TournamentView {
@@ -47,12 +47,12 @@ import TicTacToe
     return MatchView(state: state, you: nil)
   }
 
-  private static func order(_ operation: TournamentOrder.Operation, name: String? = nil) -> Effect {
+  static func order(_ operation: TournamentOrder.Operation, name: String? = nil) -> Effect {
     .command(.tournament(TournamentOrder(operation, code, name: name)))
   }
 
   /// The player has no game at the moment.
-  private static func running() -> TestWindow {
+  static func running() -> TestWindow {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
     window.online()
@@ -60,7 +60,7 @@ import TicTacToe
     return window
   }
 
-  private static func count(_ effects: [Effect]) -> Int { effects.count { $0 == .command(.nextGame) } }
+  static func count(_ effects: [Effect]) -> Int { effects.count { $0 == .command(.nextGame) } }
 
   @Test func `a tournament is made on the server used last, or on this machine, and its maker starts it`() {
     let terms = TournamentTerms(name: "Class", clock: TimeControl("60+1"), minutes: 15)
@@ -181,27 +181,6 @@ import TicTacToe
     #expect(left.state.network.phase == .queued(bots: 0))
     played.turn(to: .network)
     #expect(played.want(.leave).contains(Self.order(.pause)) && played.state.match == TestWindow.m)
-  }
-
-  @Test(arguments: [false, true])
-  func `a player who leaves a watched match waits on for the next game, unless it was refused`(isRefused: Bool) {
-    var window = Self.running()
-    window.step(.tick)
-    window.step(.network(.queued(waited: 0, bots: 0), nil))
-    window.want(.watch(id: TestWindow.m.rawValue))
-    window.log(Self.start, you: nil)
-    #expect(window.state.mode == .watching(TestWindow.m))
-    if isRefused {
-      var terms = MatchTerms(clock: TimeControl("20+1"))
-      terms.tournament = Self.code
-      window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
-    }
-    window.want(.leave)
-    #expect(window.state.match == nil && window.state.network.phase == (isRefused ? .lobby : .queued(bots: 0)))
-    guard !isRefused else { return }
-    window.turn(to: .network)
-    #expect(window.want(.quickMatch).contains(.refuse))
-    #expect(window.want(.leave).contains(Self.order(.pause)) && window.state.network.phase == .lobby)
   }
 
   @Test func `while the player seeks a quick match no game of the tournament is requested, and then at once`() {
@@ -442,7 +421,7 @@ import TicTacToe
     }
   }
 
-  private static var start: MatchEvent.Kind {
+  static var start: MatchEvent.Kind {
     var terms = MatchTerms(clock: TimeControl("20+1"))
     terms.tournament = code
     let players = Sides(
