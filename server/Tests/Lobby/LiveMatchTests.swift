@@ -86,7 +86,10 @@ import TicTacToe
     expectRefusal(.x, .claim, at: 2000, "your opponent is connected")
     try fold(MatchEvent(at: 3000, side: .o, .gone), at: 3000)
     expectRefusal(.x, .claim, at: 42_999, "your opponent may still come back")
-    if case .change(.end(.win(.x), .gone, _)) = try decide(.x, .claim, at: 43_000) {} else { Issue.record("40 s are over") }
+    guard case .change(.end(.win(.x), .gone, _)) = try decide(.x, .claim, at: 43_000) else {
+      Issue.record("40 s are over")
+      return
+    }
     try fold(MatchEvent(at: 38_000, side: .o, .back), at: 38_000)
     try fold(MatchEvent(at: 39_000, side: .o, .gone), at: 39_000)
     #expect(match.presence.o.claimableAt(configuration) == 64_000, "35 s of 60 s are used")
