@@ -234,6 +234,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     written.whenSuccess { [rest] _ in
       let (connection, context) = bound.value
+      connection.timeout?.cancel()
       if !isWhole {
         // A task for now would run before the loop looks at its sockets, so all pieces of a fast reader would come before other connections.
         context.eventLoop.scheduleTask(in: .milliseconds(1)) { bound.value.0.send(rest, isLast: isLast) }

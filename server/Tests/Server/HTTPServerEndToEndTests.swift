@@ -214,7 +214,8 @@ import TicTacToe
       #expect(channel.isActive)
       if stops, bytes == 1 { continue }
       try await loop.executeInContext { socket.value.take() }
-      await loop.run()
+      // The next piece is sent a millisecond later.
+      await loop.advanceTime(by: .milliseconds(1))
     }
     if stops { await loop.advanceTime(by: .milliseconds(1)) }
     await loop.run()
