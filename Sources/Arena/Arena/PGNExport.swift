@@ -45,17 +45,14 @@ package enum PGNExport {
     let descriptor = Descriptor.open(temporary, O_WRONLY | O_CREAT)
     guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(systemReason)") }
     let part = try LockedFile(descriptor, target)
-    var isInPlace = false
-    defer {
-      if !isInPlace { unlink(temporary) }
-      part.close()
-    }
+    defer { part.close() }
     // Before this run had the lock, another run may have finished the file and given it its name.
     var (ours, named) = (stat(), stat())
     guard fstat(descriptor, &ours) == 0, stat(temporary, &named) == 0, ours.st_ino == named.st_ino else {
-      isInPlace = true
       throw ArenaError("\(target) was just written by another run")
     }
+    var isInPlace = false
+    defer { if !isInPlace { unlink(temporary) } }
     // Truncate only while holding the lock: another run may be writing the file.
     ftruncate(descriptor, 0)
     let reader = try GameFileReader(path)

@@ -51,6 +51,18 @@ import TicTacToe
     .command(.tournament(TournamentOrder(operation, code, name: name)))
   }
 
+  /// The last game is over and still on the board, and the player waits for the next one.
+  static func waitingAfterGame() -> TestWindow {
+    var window = running()
+    window.log(start)
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    window.now += 2
+    window.step(.tick)
+    window.step(.network(.queued(waited: 0, bots: 0), nil))
+    return window
+  }
+
   /// The player has no game at the moment.
   static func running() -> TestWindow {
     var window = TestWindow()
@@ -169,13 +181,7 @@ import TicTacToe
     #expect(Self.count(window.effects) == 1)
 
     // The last game is still on the board: the board offers to leave it, the network page to stop waiting.
-    var played = Self.running()
-    played.log(Self.start)
-    played.log(.resign, .o)
-    played.log(.end(.win(.x), .resign, ratings: nil))
-    played.now += 2
-    played.step(.tick)
-    played.step(.network(.queued(waited: 0, bots: 0), nil))
+    var played = Self.waitingAfterGame()
     var left = played
     #expect(!left.want(.leave).contains(Self.order(.pause)) && left.state.match == nil)
     #expect(left.state.network.phase == .queued(bots: 0))

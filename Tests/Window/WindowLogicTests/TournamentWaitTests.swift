@@ -29,13 +29,7 @@ extension TournamentTests {
   }
 
   @Test func `a player who stops waiting while the connection is lost is asked no game until paused, or refused`() {
-    var window = Self.running()
-    window.log(Self.start)
-    window.log(.resign, .o)
-    window.log(.end(.win(.x), .resign, ratings: nil))
-    window.now += 2
-    window.step(.tick)
-    window.step(.network(.queued(waited: 0, bots: 0), nil))
+    var window = Self.waitingAfterGame()
     window.turn(to: .network)
     window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
     #expect(window.want(.leave).contains(Self.order(.pause)))

@@ -288,7 +288,7 @@ struct BatchValidator: QueueRows {
     if !begun.isEmpty {
       let nodes = PGValue.texts(begun.map { $0.value.nodes.joined(separator: " ") })
       calls.append(PGCall(statement: BatchValidator.beginMatches, values: BatchValidator.records(begun) + [nodes]))
-      // Only an imported match is stored after its end. Accounts in it may have been deleted, and nobody else may get their ids.
+      // A match that is stored after its end comes from an import. Its accounts may be deleted by now; no new account may get their ids.
       let imported = begun.compactMap(\.value.record).filter { $0.ended != nil }
       if let highest = imported.flatMap(\.accounts).max() { calls.append(PostgresStore.skipTo(.int(highest))) }
     }

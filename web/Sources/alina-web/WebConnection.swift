@@ -110,7 +110,7 @@ final class WebConnection {
       isWanted = false
       return inbox.append((.status(.failed(failure)), nil))
     }
-    // What the server asked at its last closing counts once, not after each further failure to open a socket.
+    // The wait that the server asked for has passed once, so it does not count again if a socket cannot be opened.
     let wait = ClientModel.pause(after: tries, asked: wasUp ? model.retry ?? 0 : 0)
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
