@@ -8,10 +8,8 @@ struct AccountCommand: Sendable {
   /// The new token, to be sent to the player once the store has the change.
   var token: String?
 
-  /// `address`: the client's, `nil` for a client of this machine. Throws if the command is refused before the store is asked.
-  init(
-    _ command: ClientCommand, address: String?, _ configuration: LobbyConfiguration, _ random: inout Entropy
-  ) throws(Refusal) {
+  /// Throws if the command is refused before the store is asked.
+  init(_ command: ClientCommand, _ configuration: LobbyConfiguration, _ random: inout Entropy) throws(Refusal) {
     let account = command.account
     switch command.line.message {
     case .register(let name):
@@ -20,16 +18,16 @@ struct AccountCommand: Sendable {
         throw Refusal(.forbidden, "you are \(account.name) already")
       }
       try PlayerName.check(name)
-      let quota = (account.guest ? address : nil).map {
-        NameQuota(address: Lobby.digest($0), most: configuration.namesPerDay)
+      let quota = (account.guest ? command.address : nil).map {
+        NameQuota(address: Secret.digest($0), most: configuration.namesPerDay)
       }
-      let fresh = Lobby.makeToken(from: &random)
+      let fresh = Secret.make(from: &random)
       token = fresh
-      change = .register(name: name, token: Lobby.digest(fresh), lives: configuration.lives.account, quota: quota)
+      change = .register(name: name, token: Secret.digest(fresh), lives: configuration.lives.account, quota: quota)
     case .token(.rotate):
-      let fresh = Lobby.makeToken(from: &random)
+      let fresh = Secret.make(from: &random)
       token = fresh
-      change = .token(Lobby.digest(fresh), lives: configuration.lives.account)
+      change = .token(Secret.digest(fresh), lives: configuration.lives.account)
     case .token(.revoke): change = .revoke(keep: command.session.id)
     case .mute(let on): change = .quiet(on)
     case .block(let name, let on): change = .block(name: name, on: on)

@@ -22,6 +22,12 @@ struct Accounts: Sendable {
   /// Makes the next `cache` of each account replace the cached values, even by values of a lower version.
   mutating func invalidate(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
 
+  /// The store's accounts that differ from memory replace those in memory, even by a lower version, because the database may have lost
+  /// changes, unless memory has changed an account since the store was asked. `versions`: as they were then.
+  mutating func invalidate(_ found: [AccountRecord], unlessChangedSince versions: [Int64: Int64]) {
+    invalidate(found.map(\.id).filter { all[$0]?.version == versions[$0] })
+  }
+
   mutating func evict(_ id: Int64) { all[id] = nil }
 
   /// Records that a unit in flight will add these scores to their accounts.
@@ -29,18 +35,11 @@ struct Accounts: Sendable {
     for score in scores { adding[score.account, default: (0, false)].units += 1 }
   }
 
-  mutating func endExpecting(_ scores: [AccountScore]) {
-    for score in scores {
-      adding[score.account]?.units -= 1
-      if adding[score.account]?.units == 0 { adding[score.account] = nil }
-    }
-  }
-
-  /// Adds a stored unit's scores to the cached accounts. Skips and returns the accounts that were read while the unit was in flight: their
-  /// values may include the scores already, so the caller must read these accounts again.
-  mutating func add(_ scores: [AccountScore]) -> [Int64] {
+  /// A unit that would add these scores has ended. If it was stored (`areStored`), adds them to the cached accounts, but skips and returns
+  /// those that were read while the unit was in flight: their values may include the scores already, so the caller must read them again.
+  mutating func end(_ scores: [AccountScore], areStored: Bool) -> [Int64] {
     var unsure: [Int64] = []
-    for score in scores where all[score.account] != nil {
+    for score in scores where areStored && all[score.account] != nil {
       if adding[score.account]?.isRead == true {
         invalidate([score.account])
         unsure.append(score.account)
@@ -48,6 +47,10 @@ struct Accounts: Sendable {
         all[score.account]?.add(score)
         all[score.account]?.version += 1
       }
+    }
+    for score in scores {
+      adding[score.account]?.units -= 1
+      if adding[score.account]?.units == 0 { adding[score.account] = nil }
     }
     return unsure
   }

@@ -1,3 +1,5 @@
+import MatchProtocol
+
 /// Cleans text that players typed, before other players see it.
 enum ChatText {
   /// No living script puts more than four combining marks (such as accents) on a letter, and more marks would overlap adjacent lines.
@@ -36,5 +38,30 @@ enum ChatText {
     func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value > 0xFF }
     guard let before, let after else { return false }
     return (isPicture(before) || before == "\u{FE0F}") && isPicture(after)
+  }
+}
+
+extension ClientCommand {
+  /// The chat line of a `say` or an `emote`. Throws if the player may not send it.
+  func chat(in match: LiveMatch) throws(Refusal) -> ServerMessage {
+    try requirePlayer(of: match)
+    var (text, emote): (String?, String?)
+    switch line.message {
+    case .say(_, let typed):
+      text = ChatText.cleaned(typed)
+      guard text?.isEmpty == false else { throw Refusal(.bad, "this text has no visible characters") }
+    case .emote(_, let name):
+      emote = name
+      guard ClientLine.emotes.contains(name) else {
+        throw Refusal(.bad, "an emote is one of \(ClientLine.emotes.joined(separator: ", "))")
+      }
+    default: preconditionFailure("not a command of chat")
+    }
+    guard !account.muted else { throw Refusal(.muted, "an administrator has muted you") }
+    return .chat(match.id, from: account.name, text: text, emote: emote)
+  }
+
+  func requirePlayer(of match: LiveMatch) throws(Refusal) {
+    guard match.side(of: account.id) != nil else { throw Refusal(.notFound, "you do not play in this match") }
   }
 }

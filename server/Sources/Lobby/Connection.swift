@@ -13,15 +13,12 @@ enum Request: Sendable {
   case room(MatchID, re: String?)
   /// Send a spectator the state of a match whose events the spectator's connection was too slow to take.
   case caughtUp(MatchID)
-  /// A request that waited until its match was read again from the store, and is handled now.
-  indirect case afterReading(Request)
 
   var asksForState: Bool {
     switch self {
     case .line(let line, _): if case .sync = line.message { true } else { false }
     case .follow: true
     case .room, .caughtUp: false
-    case .afterReading(let request): request.asksForState
     }
   }
 
@@ -30,7 +27,6 @@ enum Request: Sendable {
     case .line(let line, _): line.id
     case .follow(_, let re, _), .room(_, let re): re
     case .caughtUp: nil
-    case .afterReading(let request): request.re
     }
   }
 }
@@ -38,7 +34,6 @@ enum Request: Sendable {
 struct Connection: Sendable {
   let address: String?
   fileprivate(set) var session: String?
-  fileprivate(set) var version = 1
   fileprivate(set) var watching: [MatchID] = []
   fileprivate(set) var roundTrip = 0
   /// How many answers of the store, and matches with a unit or read in flight, the connection waits for. At 0 its next request begins.
@@ -51,7 +46,7 @@ struct Connection: Sendable {
 struct ConnectionTable: Sendable {
   private var all: [ConnectionID: Connection] = [:]
   private static let mostQueued = 64
-  static let mostWatched = 64
+  private static let mostWatched = 64
 
   var count: Int { all.count }
   var values: Dictionary<ConnectionID, Connection>.Values { all.values }
@@ -69,13 +64,19 @@ struct ConnectionTable: Sendable {
   mutating func setRoundTrip(_ roundTrip: Int, of id: ConnectionID) { all[id]?.roundTrip = roundTrip }
 
   /// Gives a connection its session. `first`: requests to handle before those that have arrived already.
-  mutating func beginSession(_ session: String, on id: ConnectionID, version: Int, first: [Request]) {
+  mutating func beginSession(_ session: String, on id: ConnectionID, first: [Request]) {
     all[id]?.session = session
-    all[id]?.version = version
     all[id]?.queue.insert(contentsOf: first, at: 0)
   }
 
   mutating func endSession(on id: ConnectionID) { all[id]?.session = nil }
+
+  /// Throws if a connection may not watch one more match.
+  func requireMayWatch(_ id: ConnectionID) throws(Refusal) {
+    guard all[id]?.watching.count ?? 0 < ConnectionTable.mostWatched else {
+      throw Refusal(.occupied, "at most \(ConnectionTable.mostWatched) matches can be watched at once")
+    }
+  }
 
   mutating func watch(_ m: MatchID, _ id: ConnectionID) { all[id]?.watching.append(m) }
 
@@ -109,22 +110,4 @@ struct ConnectionTable: Sendable {
     ids.filter { all[$0]?.outstanding == 0 && all[$0]?.queue.isEmpty == false }
       .map { "connection \($0) keeps what it said" }
   }
-}
-
-/// Counts the attempts (logins, room codes, reports) of each client address and account within the present minute.
-struct Tries: Sendable {
-  private var minute: Int64 = 0
-  private var counts: [String: Int] = [:]
-
-  /// Counts an attempt of `what`, such as `login 203.0.113.7`; `false` if the attempt exceeds `limit` in the present minute.
-  mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
-    if minute != now / 60_000 { (minute, counts) = (now / 60_000, [:]) }
-    counts[what, default: 0] += 1
-    return counts[what, default: 0] <= limit
-  }
-
-  func count(_ what: String, _ now: Int64) -> Int { minute == now / 60_000 ? counts[what] ?? 0 : 0 }
-
-  /// Takes an attempt off the count, because a failure of the server must not count against the client.
-  mutating func takeBack(_ what: String) { counts[what]? -= 1 }
 }

@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import MatchStore
 import TicTacToe
@@ -74,9 +75,12 @@ struct Draft: Sendable {
 
   /// Opens a room, whose code players use to join. `key`: the client's key for the command.
   init(
-    opening room: MatchRecord, _ terms: MatchTerms, by account: AccountRecord, key: String?, at node: NodeID,
-    _ wall: Int64
+    opening terms: MatchTerms, by account: AccountRecord, key: String?, at node: NodeID, _ wall: Int64,
+    _ random: inout Entropy
   ) {
+    let m = MatchID(using: &random)
+    let code = crockford(bits: random.next(), count: Limits.code)
+    let room = MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: wall)
     self.init(
       appending: [MatchEvent(at: wall, mid: key, .open(by: account.name, terms))], to: LiveMatch(room), record: room)
     unit.logs[0].nodes = [node]
@@ -91,7 +95,7 @@ struct Draft: Sendable {
     self.events.append(events)
   }
 
-  /// The log whose presence in the store shows whether the unit was stored: one that the unit continues or, if it continues none, the first.
+  /// The log that shows whether the unit was stored: one that the unit continues or, if there is none, the first.
   var decisiveLog: StoreUnit.Log { unit.logs.first { $0.after > 0 } ?? unit.logs[0] }
 
   /// Whether the store has the unit, judged by the match of `decisiveLog` as found there.

@@ -9,6 +9,8 @@ extension LiveMatch {
     case append([MatchEvent])
     /// The events in `first` are logged before the event that ends the match.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
+    /// The match ends without a result, by an administrator's order.
+    case annul(why: String)
   }
 
   enum Decision: Hashable {
@@ -28,6 +30,13 @@ extension LiveMatch {
     /// Milliseconds of network delay that are not charged to the player's clock.
     let lag: Int64
     let mayLoseOnTime: Bool
+  }
+
+  /// The number (`seq`) of the event of a repeated command, recognised by its `mid`; `nil` for a new command.
+  func answer(to mid: String?, _ action: MatchAction, of side: Player) throws(Refusal) -> Int? {
+    guard let mid, let known = log.answer(to: mid, of: side) else { return nil }
+    guard known.action == action else { throw refusal(.midReused, "this mid was used for another command") }
+    return known.seq
   }
 
   /// Throws if the match does not allow the command.

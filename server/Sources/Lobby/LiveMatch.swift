@@ -9,13 +9,13 @@ struct LiveMatch: Sendable {
   /// The nodes that follow the match, as the store named them last.
   var nodes: [NodeID] = []
   private(set) var log = EventLog()
-  /// For each side, the sessions of this node that play it.
-  var followers = Sides<[String]>(x: [], o: [])
-  var watchers: [ConnectionID] = []
+  /// For each side, the sessions of this node that play it. Each of them is connected.
+  private(set) var followers = Sides<[Session]>(x: [], o: [])
+  private(set) var watchers: [Session] = []
 
   var work = Work()
   /// Whether a new event can be decided.
-  var isSettled: Bool { work.unit == nil && !work.isBeingRead }
+  var isSettled: Bool { !work.hasUnit && !work.isBeingRead }
 
   var presence = Sides(x: Presence(), o: Presence())
   /// Monotonic ms at which the clock of the side to move began to run; `nil` while the clock is stopped.
@@ -31,16 +31,19 @@ struct LiveMatch: Sendable {
   /// The match's pending timers, by due time in monotonic ms, the latest first: a new timer is set only if due before all others.
   var timers: [Int64] = []
 
+  /// `isRead`: the match is read again from the store before the request is handled.
+  typealias Waiting = (id: ConnectionID, request: Request, isRead: Bool)
+
   struct Work: Sendable {
-    /// The number of the unit in flight that will change this match.
-    var unit: UInt64?
+    /// Whether a unit in flight will change this match.
+    var hasUnit = false
     var isBeingRead = false
     /// Whether to read the log again once no unit and no read is in flight.
     var isBehind = false
     /// How many events memory had when the log was last requested, and how many of these events the store was known to have.
     var requested = (count: 0, storedCount: 0)
-    /// Commands that wait, in order, until no unit and no read of the match is in flight.
-    var waiting: [(id: ConnectionID, request: Request)] = []
+    /// Requests that wait, in order, until no unit and no read of the match is in flight.
+    var waiting: [Waiting] = []
     /// While the store fails: monotonic ms until which the server submits no event of its own, such as a loss on time.
     var retryAt: Int64?
   }
@@ -63,6 +66,7 @@ struct LiveMatch: Sendable {
 
   var id: MatchID { state.id }
   var isOver: Bool { state.phase == .over }
+  var isInProgress: Bool { [.confirming, .live].contains(state.phase) }
   var missesSomebody: Bool { presence.x.isMissing || presence.o.isMissing }
   /// The accounts that play the match or opened its room.
   var accounts: [Int64] { record.accounts }
@@ -73,11 +77,50 @@ struct LiveMatch: Sendable {
 
   func account(at side: Player) -> Int64? { side == .x ? record.x : record.o }
 
+  // MARK: who is here
+
+  /// The sessions of both players at this node.
+  var players: [Session] { followers.x + followers.o }
+
+  func isHere(_ side: Player) -> Bool { !followers[side].isEmpty }
+
+  /// The players' sessions at this node, then those of spectators who do not play.
+  var audience: [Session] {
+    let players = players
+    return players + watchers.filter { watcher in !players.contains { $0.connection == watcher.connection } }
+  }
+
+  /// The sides of a match in progress that are neither recorded as absent nor connected here.
+  var unaccountedSides: [Player] {
+    isInProgress ? Player.allCases.filter { !presence[$0].isAway && !isHere($0) } : []
+  }
+
   /// Subscribes a session of a side's player; `false` if the session was subscribed already.
-  @discardableResult mutating func add(_ session: String, to side: Player) -> Bool {
-    guard !followers[side].contains(session) else { return false }
+  @discardableResult mutating func add(_ session: Session, to side: Player) -> Bool {
+    guard !followers[side].contains(where: { $0.id == session.id }) else { return false }
     followers[side].append(session)
     return true
+  }
+
+  /// `false` if the session did not play the side.
+  @discardableResult mutating func remove(_ session: String, from side: Player) -> Bool {
+    let count = followers[side].count
+    followers[side].removeAll { $0.id == session }
+    return followers[side].count < count
+  }
+
+  mutating func addWatcher(_ session: Session) { watchers.append(session) }
+
+  mutating func removeWatcher(_ id: ConnectionID) { watchers.removeAll { $0.connection == id } }
+
+  func isWatched(by id: ConnectionID) -> Bool { watchers.contains { $0.connection == id } }
+
+  // MARK: the log
+
+  /// The match whose rematch this one is.
+  var previous: MatchID? {
+    let first = log.bodies.first.flatMap { try? MatchEvent(body: $0) }
+    return if case .start(_, _, _, let previous, _, _)? = first?.kind { previous } else { nil }
   }
 
   /// Call just before the log is requested from the store.
@@ -111,8 +154,8 @@ struct LiveMatch: Sendable {
     return .fold(Array(zip(events, bodies)))
   }
 
-  /// `old`: this match as it was in memory.
-  mutating func replace(_ old: LiveMatch) {
+  /// Takes over the sessions, waiting requests and timers of `old`, this match as it was.
+  mutating func takeOver(from old: LiveMatch) {
     (followers, watchers, work, timers) = (old.followers, old.watchers, old.work, old.timers)
   }
 
@@ -163,7 +206,7 @@ struct LiveMatch: Sendable {
   enum PresenceChange {
     case log(MatchEvent.Kind)
     case mark
-    /// Forget an absence beyond the limit: this node would not learn of a return to another node, which logs `back` only after `gone`.
+    /// Forget the departure: another node would log no `back` for a return there, so the side would stay absent here.
     case forget
   }
 

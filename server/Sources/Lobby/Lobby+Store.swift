@@ -1,17 +1,16 @@
 import MatchProtocol
 import MatchStore
-import TicTacToe
 
-/// Asks the store, handles each connection's requests in order, loads matches and reads them again.
+/// Questions to the store, units, and the matches that both concern.
 extension Lobby {
   // MARK: asking
 
   /// Asks the store. If a connection is given, its later requests wait for the answer.
   mutating func ask(
-    _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
+    _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreQuestions.Then
   ) {
-    let number = store.ask(then, for: id)
-    if let id { connections.beginWait(id) }
+    let number = questions.add(then, for: id)
+    if let id { people.connections.beginWait(id) }
     replies.add(.ask(number, question))
   }
 
@@ -37,223 +36,288 @@ extension Lobby {
   /// The longest pause between tries, in ms: short, because a ticket not deleted yet may be matched although its player has left.
   private static let longestRetry: Int64 = 2000
 
-  mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.monotonic + configuration.askAgain) }
+  private mutating func askAgain(_ timer: LobbyTimer) { timers.set(timer, at: now.monotonic + configuration.askAgain) }
 
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
-    guard let (then, id) = store.answered(number) else { return }
+    guard let (then, id) = questions.take(number) else { return }
     then(&self, answer)
     if let id { finishWait(id) }
   }
 
-  // MARK: the requests of a connection, one at a time
+  // MARK: matches
 
-  /// Handles a request after all earlier requests of its connection.
-  mutating func enqueue(_ request: Request, for id: ConnectionID) {
-    switch connections.enqueue(request, for: id) {
-    case .now: perform(request, for: id)
-    case .refused: refuse(id, request.re, .busy)
-    case .later, nil: break
-    }
+  /// Lets the matches do `work`, and carries out what follows from it.
+  @discardableResult
+  mutating func withMatches<Result>(_ work: (inout MatchDirectory, MatchContext) -> Result) -> Result {
+    let result = work(&matches, matchContext)
+    for output in matches.takeOutputs() { carryOut(output) }
+    return result
   }
 
-  /// Ends one wait of a connection. After its last wait, handles its queued requests.
-  mutating func finishWait(_ id: ConnectionID) {
-    connections.endWait(id)
-    while let next = connections.takeNext(id) { perform(next, for: id) }
-  }
+  var matchContext: MatchContext { MatchContext(configuration: configuration, nodes: membership, people: people) }
 
-  /// Runs `work` and ends one of the connection's waits; `work` may start the next wait.
-  mutating func resumeConnection(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
-    if connections[id] != nil { work(&self) }
-    finishWait(id)
-  }
-
-  /// Queues a request until no unit and no read of its match is in flight; the connection waits, too.
-  mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
-    connections.beginWait(id)
-    matches[m]?.work.waiting.append((id, request))
-  }
-
-  // MARK: loading
-
-  /// Loads a match from the store and then does `work`, for a connection or for this node itself.
-  mutating func load(_ m: MatchID, _ work: MatchDirectory.Loading, for id: ConnectionID?) {
-    if case .request(let request) = work, let id {
-      // A player's own match is loaded however many loads wait: the server sends its state unasked, so there is no request to refuse.
-      let plays = if case .follow = request { true } else { false }
-      guard plays || matches.mayWait(for: m) else {
-        return refuse(id, request.re, .busy)
+  private mutating func carryOut(_ output: MatchOutput) {
+    switch output {
+    case .effect(let effect): replies.add(effect)
+    case .change(let m, let change): if let match = matches[m] { submit(draft(match, change), .itself) }
+    case .submit(let draft): submit(draft, .itself)
+    case .timer(let m, let due): timers.set(.match(m, due: due), at: due)
+    case .load(let m): ask(loading: m)
+    case .loadLater(let m): askAgain(.load(m))
+    case .reread(let m):
+      ask(.match(m)) { lobby, answer in
+        lobby.withMatches { $0.haveReread(m, answer, $1) }
+        if case .match = answer { lobby.resumeMatch(m) }
       }
-      connections.beginWait(id)
+    case .rereadLater(let m): askAgain(.reread(m))
+    case .read(let accounts, let players): take(accounts, players: players)
+    case .readAccounts(let ids): read(accounts: ids)
+    case .ended(let m, let players): seeks.forget(m, players)
+    case .evicted(let match):
+      for session in match.watchers { people.connections.unwatch(match.id, session.connection) }
+      for (id, request, _) in match.work.waiting { resumeConnection(id) { $0.refuse(id, request.re, .busy) } }
+      for account in match.accounts { evictAccount(account) }
     }
-    if matches.awaitLoading(of: m, work, for: id) { askFor(m) }
   }
 
-  mutating func askFor(_ m: MatchID) {
+  mutating func ask(loading m: MatchID) {
     ask(.follow(m, node)) { lobby, answer in
-      if case .match(let found) = answer { lobby.loaded(m, found) } else { lobby.notLoaded(m) }
+      if case .match(let found) = answer { return lobby.loaded(m, found) }
+      lobby.membership.requireComparison()
+      for work in lobby.matches.failLoading(m) {
+        switch work {
+        case .request(let request, let id): lobby.resumeConnection(id) { $0.refuseUnread(request, id) }
+        case .annul(let number): lobby.replies.add(.orderCompleted(number, nil))
+        case .rematch, .paired: lobby.withMatches { directory, _ in directory.loadLater(m, work) }
+        case .named: break
+        }
+      }
     }
   }
 
   private mutating func loaded(_ m: MatchID, _ found: FollowedMatch?) {
-    let waiting = matches.endLoading(of: m)
-    var (text, isNamed) = ("there is no such match", false)
-    if let found, matches[m] == nil, !install(found) {
-      text = "match \(m) is broken and was given up; the log of the server has it"
+    let waiting = matches.endLoading(m)
+    var refusal = Refusal(.notFound, "there is no such match")
+    if let found, matches[m] == nil, !withMatches({ $0.install(found, $1) }) {
+      refusal = Refusal(.notFound, "match \(m) is broken and was given up; the log of the server has it")
     }
-    for (id, work) in waiting {
+    for work in waiting {
       let isThere = matches[m] != nil
-      switch (work, id) {
-      case (.request(let request), let id?):
+      switch work {
+      case .request(let request, let id):
         // The player has disconnected before the match was loaded, and may be present at another node.
-        if isThere, request.asksForState, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
-        resumeConnection(id) { lobby in
-          if isThere {
-            lobby.serve(request, m, id)
-          } else if case .follow(_, let re, true) = request {
-            lobby.requeueSeek(after: m, id, re)
-          } else {
-            lobby.refuse(id, request.re, Refusal(.notFound, text))
-          }
+        if isThere, request.asksForState, people.connections[id] == nil {
+          matches.schedulePresenceCheck(m, now.monotonic)
         }
-      case (.request, nil): break
-      case (.rematch(let old), _):
-        guard isThere else { continue }
-        swapSeats(from: old, to: m)
-        tell(m) { $0.beginning(of: $1) }
-        updatePresence(m)
-      case (.paired(let ticket, let account), _): if isThere { subscribeSeeker(ticket, account, at: m) }
-      case (.annul(let number), _):
-        if isThere { annul(m, number) } else { replies.add(.orderCompleted(number, false)) }
-      case (.named, _): isNamed = isThere
+        resumeConnection(id) { lobby in
+          if isThere { return lobby.serve(request, m, id) }
+          if case .follow(_, let re, true) = request { return lobby.seekAgain(after: m, id, re) }
+          lobby.refuse(id, request.re, refusal)
+        }
+      case .rematch(let old): withMatches { $0.goOver(from: old, to: m, $1) }
+      case .paired(let ticket, let account): if isThere { seatSeeker(ticket, account, at: m) }
+      case .annul(let number): annul(m, number)
+      case .named: break
       }
     }
     // `adopt` comes last: the requests above name the session that plays the match, whereas `adopt` has to guess the session.
-    if isNamed { adopt(m) }
-    // A notification announced later events than this answer has: read the match again.
-    if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }
-    // A player may have been connected to a node that died unnoticed: let a presence check find out whether the player is absent.
-    if let found, let match = matches[m],
-      sessions.unaccountedSides(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
-    {
-      matches.schedulePresenceCheck(m, now.monotonic, byAll: found.nodes == [node])
-    }
-  }
-
-  /// Subscribes this node's players although nothing says which of their sessions play the match. Guesses the sessions of the previous
-  /// match or, if the match is no rematch, the sessions that withdrew a seek.
-  mutating func adopt(_ m: MatchID) {
-    guard let match = matches[m], let first = match.log.bodies.first, let event = try? MatchEvent(body: first) else {
-      return
-    }
-    if let old = previous(of: [event]), matches[old] != nil {
-      swapSeats(from: old, to: m)
-      tell(m) { $0.beginning(of: $1) }
-    } else {
-      for account in match.accounts { subscribeLateSeekers(account, at: m) }
-    }
-    updatePresence(m)
-  }
-
-  private mutating func notLoaded(_ m: MatchID) {
-    membership.requireComparison()
-    _ = matches.takeAnnounced(m)
-    for (id, work) in matches.endLoading(of: m) {
-      switch (work, id) {
-      case (.request(let request), let id?): resumeConnection(id) { $0.refuseUnread(request, id) }
-      case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
-      // The players do not know of their new match yet, so this node must load the match: ask again.
-      case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
-      case (.named, _), (.request, nil): break
-      }
-    }
+    if waiting.contains(where: { if case .named = $0 { true } else { false } }) { adopt(m) }
+    withMatches { $0.finishLoading(m, found, $1) }
   }
 
   /// Refuses a request because the store does not answer.
-  mutating func refuseUnread(_ request: Request, _ id: ConnectionID) {
+  private mutating func refuseUnread(_ request: Request, _ id: ConnectionID) {
     guard request.asksForState else { return refuse(id, request.re, .busy) }
     // A client requests the states of its matches only when it connects, so it must connect again.
-    close(id, .restart, "the database cannot be reached; come back", retry: 500)
+    replies.add(.close(id, .restart, "the database cannot be reached; come back", retry: 500))
   }
 
-  /// Caches a match from the store; `false` if its log is inconsistent.
-  mutating func install(_ found: FollowedMatch) -> Bool {
-    let ahead = membership.clockOffset ?? found.now - now.monotonic
-    do throws(ProtocolError) {
-      var match = try LiveMatch(found.match, now: now.monotonic, ahead: ahead, configuration)
-      match.nodes = found.nodes
-      cacheAndEnforce(found.accounts, known: match.accounts)
-      matches.put(match)
-      arm(match.id)
-      if match.isOver { keepFinished(match.id) }
-      return true
-    } catch {
-      if found.match.record.ended == nil { abandon(found.match.record, length: found.match.length, error.message) }
-      return false
+  /// Continues a match whose unit or read has ended, unless another unit or read is in flight.
+  mutating func resumeMatch(_ m: MatchID) {
+    guard matches[m]?.isSettled == true else { return }
+    if matches[m]?.work.isBehind == true { return withMatches { directory, _ in directory.reread(m) } }
+    while let (id, request, isRead) = matches.takeWaiting(m) {
+      resumeConnection(id) { $0.route(request, m, for: id, isRead: isRead) }
+    }
+    withMatches { directory, context in
+      directory.updatePresence(m, context)
+      directory.arm(m, context)
     }
   }
 
-  // MARK: reading again
+  // MARK: units
 
-  /// Reads a match again from the store; if a unit of the match is in flight, only after the unit is finished.
-  mutating func reread(_ m: MatchID) {
-    guard let match = matches[m], !match.work.isBeingRead else { return }
-    matches[m]?.work.isBehind = match.work.unit != nil
-    guard match.work.unit == nil else { return }
-    matches[m]?.work.isBeingRead = true
-    matches[m]?.noteRequest()
+  /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
+  mutating func submit(_ draft: Draft, _ origin: UnitOrigin) {
+    matches.lock(draft)
+    people.accounts.expect(draft.unit.scores)
+    replies.add(.store(units.add(draft, origin, now.monotonic), draft.unit))
+  }
+
+  mutating func draft(_ match: LiveMatch, _ change: LiveMatch.Change) -> Draft {
+    matches.draft(match, change, people.accounts, at: now.wall)
+  }
+
+  mutating func carryOut(_ output: UnitPipeline.Output?, _ number: UInt64) {
+    switch output {
+    case .ended(let unit, let end):
+      let isStored = if case .stored = end { true } else { false }
+      let unsure = people.accounts.end(unit.draft.unit.scores, areStored: isStored)
+      if !unsure.isEmpty { read(accounts: unsure) }
+      switch end {
+      case .stored(let nodes): stored(unit, nodes)
+      case .refused(let conflict): refused(unit, conflict)
+      case .failed: failed(unit)
+      case .retry: retry(unit)
+      }
+    case .readLog(let m):
+      timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
+      readOutcome(of: number, m)
+    case .readAccount(let account):
+      ask(.accounts([account])) { lobby, answer in
+        if case .accounts(let found) = answer {
+          lobby.people.accounts.invalidate(found.map(\.id))
+          lobby.take(found)
+        }
+        lobby.carryOut(lobby.units.decideAgain(number), number)
+      }
+    case nil: break
+    }
+  }
+
+  mutating func readOutcome(of number: UInt64, _ m: MatchID) {
+    matches.noteRequest(m)
     ask(.match(m)) { lobby, answer in
-      lobby.matches[m]?.work.isBeingRead = false
-      guard case .match(let found) = answer else {
-        lobby.matches[m]?.work.isBehind = true
-        return lobby.askAgain(.reread(m))
-      }
-      lobby.catchUp(m, found)
-      if let found { lobby.recordAbsentPlayers(of: m, found) }
-      lobby.resumeMatch(m)
+      guard case .match(let found) = answer else { return lobby.askAgain(.readOutcome(of: number)) }
+      if let found { lobby.take(found.accounts) }
+      let output = lobby.units.decide(number, found)
+      if case .ended(_, .retry) = output { lobby.withMatches { $0.catchUp(m, found, $1) } }
+      lobby.carryOut(output, number)
     }
   }
 
-  mutating func catchUp(_ m: MatchID, _ found: FollowedMatch?) {
-    guard let match = matches[m] else { return }
-    if let found { catchUp(found, requested: match.work.requested) } else { vanished(m) }
-  }
-
-  /// `requested`: how many events memory had when the log was requested, and how many of these events the store was known to have.
-  mutating func catchUp(_ found: FollowedMatch, requested: (count: Int, storedCount: Int)) {
-    let m = found.match.record.id
-    guard let match = matches[m] else { return }
-    let record = found.match.record
-    cacheAndEnforce(found.accounts, known: record.accounts)
-    do throws(ProtocolError) {
-      var (events, log): ([MatchEvent], [[UInt8]]) = ([], [])
-      try found.match.read { event, body in
-        events.append(event)
-        log.append(body)
-      }
-      switch matches[m]?.compare(log, requested: requested) {
-      case .broken?: throw .inconsistent("its log is not what it was")
-      case .forged?: return replace(match, by: found)
-      case .same?, nil: break
-      }
-      // Notifications have delivered later events meanwhile: ignore the answer.
-      guard log.count >= match.state.seq else { return }
-      matches[m]?.record = record
-      matches.index(m)
-      matches[m]?.nodes = found.nodes
-      fold(Array(zip(events, log).dropFirst(match.state.seq)), of: m, after: match.state.seq)
-    } catch { abandon(m, error.message) }
-  }
-
-  /// Replaces a match into which a forged notification was folded, and sends the stored state to its players and spectators.
-  private mutating func replace(_ old: LiveMatch, by found: FollowedMatch) {
-    note("a notification had events of a match that are not stored", ["m": old.id.rawValue])
-    guard install(found) else { return dropMatch(old.id, "match \(old.id) is broken; come back") }
-    matches[old.id]?.replace(old)
-    arm(old.id)
-    guard let match = matches[old.id] else { return }
-    for id in Set(sessions.connections(following: match) + match.watchers).sorted() {
-      sendState(of: match, to: id, re: nil, kind: .essential)
+  /// Refuses the requests that wait for a unit of unknown outcome. The unit stays in flight: if it was stored, its events are sent later, and
+  /// if not, its command is dropped.
+  mutating func refuseWaiting(for number: UInt64) {
+    guard let unit = units.forgetOrigin(number) else { return }
+    switch unit.origin {
+    case .itself, .paired: break
+    case .command, .opened, .ordered:
+      reportFailure(to: unit.origin, .busy)
+      if let id = unit.origin.command?.id { finishWait(id) }
     }
+    for log in unit.draft.unit.logs {
+      for (id, request, _) in matches.takeAllWaiting(log.m) { resumeConnection(id) { $0.refuseUnread(request, id) } }
+    }
+    timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
+  }
+
+  /// Adds a stored unit to memory, and notifies clients and other nodes. `nodes`: those that follow its matches.
+  private mutating func stored(_ unit: UnitPipeline.Unit, _ nodes: [MatchID: [NodeID]]) {
+    let draft = unit.draft
+    replies.counts.count(draft)
+    // A player who joins a room is subscribed with the events.
+    let joiner = unit.origin.command.flatMap { command in
+      if case .join = command.line.message { people.session(of: command.id) } else { nil }
+    }
+    for (log, events) in zip(draft.unit.logs, draft.events) where log.after > 0 {
+      let begins = draft.unit.logs[0].m
+      withMatches { $0.grow(log, events, nodes: nodes[log.m], joiner: joiner, begins: begins, $1) }
+    }
+    for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, unit.origin) }
+    for game in draft.unit.games { tournamentChanged(game.code) }
+    switch unit.origin {
+    case .itself, .paired: break
+    case .command(let command, let seq):
+      let m = draft.unit.logs.first { $0.after > 0 }?.m
+      if let m, people.connections[command.id] != nil { send(.ok(m, seq: seq), to: command.id, re: command.re) }
+    case .opened(let command):
+      if let room = try? matches[draft.unit.logs[0].m]?.room(at: now.monotonic) {
+        send(room, to: command.id, re: command.re)
+      }
+    case .ordered(let number): replies.add(.orderCompleted(number, true))
+    }
+    unlockMatches(of: unit)
+    for log in draft.unit.logs where log.after == 0 { withMatches { $0.updatePresence(log.m, $1) } }
+  }
+
+  /// Keeps a match that a unit has begun, if this node follows the match.
+  private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ origin: UnitOrigin) {
+    let pairing = if case .paired(let pairing) = origin { pairing } else { Pairing?.none }
+    if let pairing { pairingStored(pairing) }
+    guard log.nodes.contains(node) else { return }
+    guard matches[log.m] == nil else {
+      // A request has loaded the match before this verdict arrived: only subscribe the players.
+      guard let pairing else { return adopt(log.m) }
+      for seat in pairing.both where seat.node == node { followTicket(seat.id, seat.account, log.m) }
+      return
+    }
+    for seat in pairing?.both ?? [] { people.accounts.cache(seat.player) }
+    withMatches { $0.begin(log, events, $1) }
+    for seat in pairing?.both ?? [] where seat.node == node { seatOrMarkLeft(seat, at: log.m) }
+    withMatches { directory, context in
+      if let previous = directory[log.m]?.previous { directory.swapSeats(from: previous, to: log.m, context) }
+      directory.tellBeginning(log.m)
+      directory.arm(log.m, context)
+    }
+  }
+
+  /// Handles conflicts other than `.log` and `.rating`: refuses the command or order, opens a room again if its code is taken, answers a
+  /// repeated key with its room, or undoes a pairing.
+  private mutating func refused(_ unit: UnitPipeline.Unit, _ conflict: Conflict) {
+    switch (unit.origin, conflict) {
+    case (.paired(let pairing), _): return unpaired(pairing, conflict)
+    case (.opened(let command), .code):
+      return resumeConnection(command.id) { $0.perform(command.request, for: command.id) }
+    case (.opened(let command), .key(_, _, let m)):
+      return resumeConnection(command.id) { $0.route(.room(m, re: command.re), m, for: command.id) }
+    case (.opened, _): reportFailure(to: unit.origin, Refusal(.midReused, "this key was used for something else"))
+    case (.command, .playing(let account)):
+      let who = people.accounts[account]?.name ?? "one of you"
+      reportFailure(to: unit.origin, Refusal(.occupied, "\(who) is in another rated match"))
+    case (.command, _), (.ordered, _), (.itself, _): reportFailure(to: unit.origin, .busy)
+    }
+    unlockMatches(of: unit)
+  }
+
+  /// Handles a unit that was not stored: refuses the client's command, fails the administrator's order, or reads the queue again after a
+  /// pairing.
+  private mutating func reportFailure(to origin: UnitOrigin, _ refusal: Refusal) {
+    switch origin {
+    case .command(let command, _), .opened(let command): refuse(command.id, command.re, refusal)
+    case .ordered(let number): replies.add(.orderCompleted(number, nil))
+    case .paired(let pairing): unpaired(pairing, nil)
+    case .itself: break
+    }
+  }
+
+  /// Decides the command of an unstored unit again with the current state, or refuses a command older than `maxWait` as busy.
+  private mutating func retry(_ unit: UnitPipeline.Unit) {
+    if let at = unit.origin.command?.at, now.monotonic - at > Int64(configuration.maxWait) { return failed(unit) }
+    matches.unlock(unit.draft)
+    let logs = unit.draft.unit.logs
+    switch unit.origin {
+    case .itself: break
+    case .command(let command, _):
+      let m = logs.first { $0.after > 0 }?.m
+      if let m { resumeConnection(command.id) { $0.route(command.request, m, for: command.id) } }
+    case .opened(let command): resumeConnection(command.id) { $0.perform(command.request, for: command.id) }
+    case .paired(let pairing): unpaired(pairing, nil)
+    case .ordered(let number): annul(logs[0].m, number)
+    }
+    for log in logs { resumeMatch(log.m) }
+  }
+
+  private mutating func failed(_ unit: UnitPipeline.Unit) {
+    reportFailure(to: unit.origin, .busy)
+    unlockMatches(of: unit, retryAt: now.monotonic + configuration.askAgain)
+  }
+
+  /// Lets the matches of a finished unit accept the next unit, and its connection the next request. `retryAt`: monotonic ms until which the
+  /// server has no event of its own stored.
+  private mutating func unlockMatches(of unit: UnitPipeline.Unit, retryAt: Int64? = nil) {
+    matches.unlock(unit.draft, retryAt: retryAt)
+    if let id = unit.origin.command?.id { finishWait(id) }
+    for log in unit.draft.unit.logs { resumeMatch(log.m) }
   }
 }

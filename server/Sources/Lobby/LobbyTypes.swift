@@ -47,11 +47,11 @@ package struct IssuedToken {
 
   package init(for name: String) {
     var random = Entropy.system
-    (text, self.name) = (Lobby.makeToken(from: &random), name)
+    (text, self.name) = (Secret.make(from: &random), name)
   }
 
   package var question: StoreQuestion {
-    .change(.name(name), .token(Lobby.digest(text), lives: Lifetimes.usual.account))
+    .change(.name(name), .token(Secret.digest(text), lives: Lifetimes.usual.account))
   }
 
   /// Returns why the store refused to replace the token; `nil` if the store has replaced it.
@@ -94,6 +94,12 @@ package enum LobbyEffect: Sendable {
   case orderCompleted(UInt64, Bool?)
   /// An entry for the log: a sentence and its fields.
   case note(String, [String: String])
+}
+
+extension LobbyEffect {
+  static func line(
+    _ message: ServerMessage, to id: ConnectionID, re: String? = nil, kind: LineKind = .essential
+  ) -> LobbyEffect { .send(id, message.bytes(re: re), kind) }
 }
 
 /// The settings of the lobby, most of them flags of the server.

@@ -1,6 +1,5 @@
 import MatchProtocol
 import MatchStore
-import TicTacToe
 
 /// The leader's queue of tickets: which wait, which two fit, and when to read the queue from the store. Two leaders at the same time do no
 /// harm: the store accepts only one match for each ticket.
@@ -202,8 +201,6 @@ struct TicketQueue: Sendable {
   }
   /// A ticket is compared with at most this many tickets of a lower rating, and as many of an equal or higher rating: the nearest.
   private static let near = 64
-  static let most = 10_000
-
   private var bySession: [String: Ticket] = [:]
   private var sessions: [String: String] = [:]
   private var lines: [Line: [Ticket]] = [:]

@@ -23,9 +23,8 @@ struct Membership: Sendable {
   /// Whether the store has answered and this node, if it is the leader, has adopted the matches that no living node follows.
   private(set) var hasStarted = false
   private var awaitsHeartbeat = false
-  private var isAdopting = false
-  /// When this node last searched for matches that no living node follows, in monotonic ms.
-  private var adoptedAt = Int64.min / 2
+  /// The search for matches that no living node follows; `at`: when it last began, in monotonic ms.
+  private var adopting = (isInProgress: false, at: Int64.min / 2)
   /// Until when the store may still execute a request that it has not answered, in monotonic ms.
   private var isUncertainUntil = Int64.min / 2
   /// Every third comparison also looks for matches that list this node but are not in its memory.
@@ -39,6 +38,9 @@ struct Membership: Sendable {
 
   mutating func advance(to local: Moment) { now = Moment(monotonic: local.monotonic, wall: local.wall + clockAhead) }
 
+  /// The store's clock minus the monotonic clock, in ms; before the first heartbeat by this node's wall clock.
+  var ahead: Int64 { clockOffset ?? now.wall - now.monotonic }
+
   var others: [NodeRecord] { living.filter { $0.id != node } }
   /// Whether no other node is alive.
   var isAlone: Bool { !living.contains { $0.id != node } }
@@ -48,6 +50,12 @@ struct Membership: Sendable {
   var isLeader: Bool { leader == node }
 
   func isAlive(_ node: NodeID) -> Bool { living.contains { $0.id == node } }
+
+  /// Whether a player may be connected to another node that follows the match; that node then decides about the player's presence.
+  func mayPlayElsewhere(_ account: Int64?, _ found: FollowedMatch) -> Bool {
+    let places = account.flatMap { found.here[$0] } ?? []
+    return others.contains { places.contains($0.id) && found.nodes.contains($0.id) }
+  }
 
   /// Whether the last answered heartbeat is so old that no player may lose on time: since then, perhaps no move could be stored.
   var isOutOfTouch: Bool { hasStarted && now.monotonic - heartbeatAt > Heartbeat.lives }
@@ -105,7 +113,7 @@ struct Membership: Sendable {
     }
     change.becameLeader = !wasLeader
     change.mustAdopt =
-      trustsHeartbeats && (change.hasLostNode || !wasLeader || now.monotonic - adoptedAt >= 5000)
+      trustsHeartbeats && (change.hasLostNode || !wasLeader || now.monotonic - adopting.at >= 5000)
     return change
   }
 
@@ -126,14 +134,14 @@ struct Membership: Sendable {
 
   /// Begins to adopt matches that no living node follows; `false` while an earlier attempt is in progress.
   mutating func beginAdopting() -> Bool {
-    guard !isAdopting else { return false }
-    (isAdopting, adoptedAt) = (true, now.monotonic)
+    guard !adopting.isInProgress else { return false }
+    adopting = (true, now.monotonic)
     return true
   }
 
   /// `isDone`: the store answered and has no more matches without a living node.
   mutating func endAdopting(isDone: Bool) {
-    isAdopting = false
+    adopting.isInProgress = false
     if isDone { hasStarted = true }
   }
 

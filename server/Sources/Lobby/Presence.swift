@@ -44,3 +44,12 @@ struct Presence: Sendable, Hashable {
     awaySince.map { $0 + Int64(max(0, min(grace, configuration.graceInAll - awayBefore))) }
   }
 }
+
+/// A search for players who may be absent although the log does not say so.
+struct PresenceCheck: Sendable {
+  /// When the check was last scheduled, in monotonic ms.
+  let since: Int64
+  /// Whether no living node had followed the match until this node loaded it. Then `recovered` is logged if both players are absent, even
+  /// if the log has a `gone` already.
+  let byAll: Bool
+}

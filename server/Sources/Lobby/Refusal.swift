@@ -15,7 +15,7 @@ struct Refusal: Error, Hashable {
 
   static let busy = Refusal(.busy, "the server cannot store this now; try again in a moment")
   static let draining = Refusal(.draining, "the server is stopping")
-  static let tooManyMatches = Refusal(.occupied, "at most \(Lobby.matchesPerAccount) matches at a time")
+  static let tooManyMatches = Refusal(.occupied, "at most \(MatchDirectory.mostPerAccount) matches at a time")
   static let mayNotPlayRated = Refusal(
     .forbidden, "rated matches are for people with a name; register one, or play unrated")
   static let roomCode = Refusal(.code, "no room has this code now")
@@ -27,12 +27,21 @@ struct Refusal: Error, Hashable {
   /// The same refusal, sent with the present state of a match.
   func showing(_ m: MatchID) -> Refusal { Refusal(code, text, showing: m) }
 
+  /// The line that a client is sent. `match`: the match of `m`. `session`: the client's, if it has logged in.
+  func line(_ match: LiveMatch?, to session: Session?, re: String?, at now: Int64) -> [UInt8] {
+    guard let match else { return ServerMessage.err(code, text).bytes(re: re) }
+    let you = session.flatMap { match.side(of: $0.account) }
+    return ServerMessage.refusal(code, text, state: match.state, left: match.left(at: now), you: you, re: re)
+  }
+
   static func tooManyCodeTries(_ most: Int) -> Refusal { Refusal(.rate, "at most \(most) tries of codes a minute") }
 }
 
 /// A line from a logged-in client, with the client's session and account.
 struct ClientCommand: Sendable {
   let id: ConnectionID
+  /// The client's address; `nil` for a client of this machine.
+  let address: String?
   let line: ClientLine
   /// When the line was decoded, in monotonic ms.
   let at: Int64

@@ -1,4 +1,5 @@
 import MatchProtocol
+import MatchStore
 
 /// The effects of the current input, and counters over all inputs.
 struct Replies: Sendable {
@@ -28,4 +29,13 @@ package struct LobbyCounts: Sendable, Hashable {
   package var repeated = 0
   /// Matches given up because their log was inconsistent.
   package var abandoned = 0
+
+  /// Counts what a stored unit has changed.
+  mutating func count(_ draft: Draft) {
+    for (log, events) in zip(draft.unit.logs, draft.events) {
+      moves += events.count { if case .move = $0.kind { true } else { false } }
+      started += events.count { if case .start = $0.kind { true } else { false } }
+      ended += log.record?.ended != nil && log.record?.o != nil ? 1 : 0
+    }
+  }
 }

@@ -1,5 +1,4 @@
 import MatchProtocol
-import MatchStore
 import TicTacToe
 
 /// A session that is connected to this node.
@@ -9,14 +8,26 @@ struct Session: Sendable {
   let connection: ConnectionID
   /// The number of logins to the session: of two connections, the one with the higher number is valid.
   let generation: Int64
+  /// The version of the protocol that client and server use.
+  var version = 1
   var isBot = false
   /// The games that the client knows; matches of other games are not sent to it.
   var games = [Variant.classic]
   var knowsTournaments = false
   /// When the new resume token was sent, in monotonic ms; `nil` once a later line has shown that it arrived.
   var unsettledSince: Int64?
+
+  /// Whether the client's protocol version has this kind of event; if not, the client is sent the match's state instead. `open` and `start`
+  /// pass with any version, because a match is sent only to clients that know its game.
+  func knows(_ event: MatchEvent) -> Bool {
+    switch event.kind {
+    case .open, .start: version >= 1
+    default: event.kind.since <= version
+    }
+  }
 }
 
+/// The sessions that are connected to this node, by id and by account.
 struct Sessions: Sendable {
   private var byID: [String: Session] = [:]
   private var byAccount: [Int64: [String]] = [:]
@@ -27,29 +38,6 @@ struct Sessions: Sendable {
   subscript(id: String) -> Session? { byID[id] }
 
   func of(_ account: Int64) -> [Session] { (byAccount[account] ?? []).compactMap { byID[$0] } }
-
-  // MARK: players of a match
-
-  func connections(of side: Player, in match: LiveMatch) -> [ConnectionID] {
-    match.followers[side].compactMap { byID[$0]?.connection }
-  }
-
-  /// The connections of both players at this node, each once.
-  func connections(following match: LiveMatch) -> [ConnectionID] {
-    var result: [ConnectionID] = []
-    for side in Player.allCases {
-      for id in connections(of: side, in: match) where !result.contains(id) { result.append(id) }
-    }
-    return result
-  }
-
-  /// The sides of a match in progress that are neither recorded as absent nor connected here.
-  func unaccountedSides(in match: LiveMatch) -> [Player] {
-    guard [.confirming, .live].contains(match.state.phase) else { return [] }
-    return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
-  }
-
-  // MARK: coming and going
 
   mutating func put(_ session: Session) {
     if byID.updateValue(session, forKey: session.id) == nil {

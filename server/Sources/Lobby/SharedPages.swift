@@ -49,7 +49,15 @@ struct SharedPages: Sendable {
     historyReaders += 1
   }
 
-  mutating func endHistory() { historyReaders -= 1 }
+  /// The most matches on a page of history.
+  static let historyPage = 20
+
+  /// The page that was read. `more`: the time before which the next page begins, in milliseconds since 1970; `nil` after the last page.
+  mutating func endHistory(_ answer: StoreAnswer?) throws(Refusal) -> (found: [MatchSummary], more: Int64?) {
+    historyReaders -= 1
+    guard case .summaries(let found, let count) = answer else { throw .busy }
+    return (found, count < SharedPages.historyPage ? nil : found.last?.record.ended)
+  }
 
   // MARK: rows
 
@@ -70,6 +78,26 @@ struct SharedPages: Sendable {
 }
 
 extension Profile {
+  /// The live matches and open rooms whose games a client knows. `rules`: the game of a match in memory.
+  func live(in games: [Variant], _ rules: (MatchID) -> Variant?) -> [MatchID] {
+    openings.filter { match in
+      if let rules = rules(match.record.id) { return games.contains(rules) }
+      switch match.bodies.first.flatMap({ try? MatchEvent(body: $0) })?.kind {
+      case .open(_, let terms), .start(_, let terms, _, _, _, _): return games.contains(terms.rules)
+      default: return true
+      }
+    }.map(\.record.id)
+  }
+
+  /// The match that a command means which names none.
+  func match(meantBy message: ClientMessage) -> MatchID? {
+    switch message {
+    case .act(_, .rematch, _): last
+    case .act: live.count == 1 ? live[0] : nil
+    default: live.last ?? last
+    }
+  }
+
   /// The player's settings and results in Classic, and a row for each other game that the player has played and the client knows.
   func rows(live: [MatchID], _ games: [Variant]) -> [JSONObject] {
     var me = JSONObject(fields: account.row(.classic))

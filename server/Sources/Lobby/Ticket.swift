@@ -23,6 +23,18 @@ struct Ticket: Sendable, Hashable {
 }
 
 extension Ticket {
+  init(
+    _ seek: ClientMessage.Seek, _ command: ClientCommand, at node: NodeID, _ now: Int64, _ random: inout Entropy
+  ) {
+    self.init(
+      id: Ticket.makeID(from: &random), session: command.session.id, node: node, player: command.account, seek: seek,
+      isBot: command.session.isBot, since: now)
+  }
+
+  static func makeID(from random: inout Entropy) -> String {
+    crockford(bits: random.next(), count: 8, lowercase: true)
+  }
+
   /// The seek as text without key and consent to bots: a client that repeats a key may change only the consent.
   var purpose: String {
     var plain = seek

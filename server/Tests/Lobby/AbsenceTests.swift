@@ -262,8 +262,8 @@ import TicTacToe
     // A second session of Bob's account at node 0, as if it had not opened the match.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
-    let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)
-    for side in Player.allCases { world.nodes[0].lobby.matches[id]?.followers[side].removeAll { $0 == session } }
+    let session = try #require(world[0].lobby.people.connections[UInt64(idle)]?.session)
+    for side in Player.allCases { world.nodes[0].lobby.matches[id]?.remove(session, from: side) }
     world.wait(12_000, without: 1)
     #expect(try world[0].stored(m).away == Sides(x: x.node == 1, o: o.node == 1))
   }
@@ -353,7 +353,7 @@ import TicTacToe
     world[1].type(b, #"{"t":"unseek"}"#)
     if !notificationIsLost {
       let ticket = try #require(world[1].field("ticket", of: b, in: "queued"))
-      let account = try #require(world[1].lobby.sessions.all.first?.account)
+      let account = try #require(world[1].lobby.people.sessions.all.first?.account)
       world[1].step(.notification("paired \(ticket) \(account) \(m)"))
       #expect(world[1].heardAny(b, "paired"))
     }

@@ -44,7 +44,7 @@ import TicTacToe
     #expect(world.heardAny(x, #"{"t":"ok","re":"r1""#))
     let report = try #require(try stored().first)
     #expect(report.account == ann && report.m == id && report.text == "rude" && report.at == world.clock.wall)
-    #expect(report.name == world.lobby.accounts[ann]?.name)
+    #expect(report.name == world.lobby.people.accounts[ann]?.name)
     world.mood = .full
     world.type(x, #"{"t":"report","id":"r2","m":"\#(m)","text":"again"}"#)
     #expect(world.heardAny(x, #""re":"r2","code":"busy""#))
@@ -234,7 +234,7 @@ import TicTacToe
     }
     world.wait(61_000)
     #expect(try world.store.accounts().count == 10)
-    #expect(world.lobby.accounts.count < 10, "a node caches only the accounts that it needs")
+    #expect(world.lobby.people.accounts.count < 10, "a node caches only the accounts that it needs")
     world.drop(x)
     let back = world.login("", resume: resume)
     #expect(world.heardAny(back, #""t":"welcome""#), "the account of a guest in a match is kept")

@@ -157,7 +157,7 @@ import TicTacToe
     world.mood = .well
     world.wait(300)
     let entry = Login.resume(
-      presented: Lobby.digest(resume), fresh: Lobby.digest("next"), lives: .init(guest: 1000, account: 1000))
+      presented: Secret.digest(resume), fresh: Secret.digest("next"), lives: .init(guest: 1000, account: 1000))
     guard case .login(.entered(let entered)) = try world.store.answer(.login(entry, "other")) else {
       Issue.record("the session is lost")
       return

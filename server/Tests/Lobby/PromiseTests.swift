@@ -72,13 +72,13 @@ import TicTacToe
     let token = try #require(world.field("token", of: first, in: "token"))
     let resume = try #require(world.field("resume", of: first, in: "welcome"))
     let others = (0..<SessionRecord.mostPerAccount).map { _ in world.login("", token: token) }
-    #expect(world.lobby.sessions.count == SessionRecord.mostPerAccount && world.closed[first] == .revoked)
+    #expect(world.lobby.people.sessions.count == SessionRecord.mostPerAccount && world.closed[first] == .revoked)
     let again = world.login("", resume: resume)
     #expect(world.heardAny(again, #""code":"auth""#))
     let last = try #require(world.field("resume", of: others[3], in: "welcome"))
     world.step(.administer(1, .player("Ann", .forget)))
     #expect(others.allSatisfy { world.closed[$0] == .revoked })
-    #expect(world.lobby.sessions.count == 0)
+    #expect(world.lobby.people.sessions.count == 0)
     let gone = world.login("", resume: last)
     #expect(world.heardAny(gone, #""code":"auth""#))
   }
@@ -151,7 +151,7 @@ import TicTacToe
     world.wallAhead += 31 * 86_400_000
     world.wait(125_000)
     #expect(try world.store.accounts().map(\.name) == ["guest-here"])
-    #expect(world.lobby.accounts.count == 1 && world.lobby.sessions.count == 1)
+    #expect(world.lobby.people.accounts.count == 1 && world.lobby.people.sessions.count == 1)
   }
 
   @Test func `a bot may send 200 messages at once, as the message welcome announces`() throws {

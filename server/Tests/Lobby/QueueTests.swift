@@ -199,7 +199,7 @@ extension SteppedLobby {
     world.said = []
     world.type(ids[0], #"{"t":"seek","id":"u","key":"k","clock":"60+2","rated":false}"#)
     #expect(world.heardAny(ids[0], #""re":"u","code":"occupied""#))
-    #expect(world.lobby.seeks[ConnectionID(ids[0])]?.ticket.seek.key == "l")
+    #expect(world.lobby.seeks[ConnectionID(ids[0])]?.seek.key == "l")
   }
 
   @Test func `sessions displaced by a new one end even if the new connection is already gone`() throws {

@@ -318,3 +318,9 @@ struct SteppedNodes {
     return self[0].field("side", of: a, in: "paired") == "x" ? (x: one, o: other, m: m) : (x: other, o: one, m: m)
   }
 }
+
+extension Lobby {
+  func account(of id: ConnectionID) -> AccountRecord? {
+    people.session(of: id).flatMap { people.accounts[$0.account] }
+  }
+}

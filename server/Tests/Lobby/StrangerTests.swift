@@ -30,11 +30,11 @@ import TicTacToe
   @Test func `a player's simultaneous matches are limited`() throws {
     var world = try SteppedLobby()
     let players = [world.login("Ann"), world.login("Bob")]
-    for n in 0...Lobby.matchesPerAccount {
+    for n in 0...MatchDirectory.mostPerAccount {
       for id in players { world.type(id, terms("k\(n)")) }
       world.wait(100)
     }
-    #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
+    #expect(world.lobby.matches.count == MatchDirectory.mostPerAccount)
     #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
     // Players who are in as many matches as allowed cannot accept a rematch, either.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
@@ -43,14 +43,14 @@ import TicTacToe
     world.said = []
     for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
     #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
-    #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
+    #expect(world.lobby.matches.values.filter { !$0.isOver }.count == MatchDirectory.mostPerAccount)
     // Cleo offers Dan a rematch. Then Cleo reaches the limit with matches against Eve, so Dan can no longer accept.
     let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
     for id in asked[..<2] { world.type(id, terms("first")) }
     let m = try #require(world.field("m", of: asked[0], in: "paired"))
     world.type(asked[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
     world.type(asked[0], #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
-    for n in 0..<Lobby.matchesPerAccount {
+    for n in 0..<MatchDirectory.mostPerAccount {
       for id in [asked[0], asked[2]] { world.type(id, terms("c\(n)")) }
       world.wait(100)
     }
@@ -81,10 +81,10 @@ import TicTacToe
       world.wait(100)
     }
     #expect(world.lobby.timers.heap.count < 20)
-    #expect(world.lobby.store.questionCount == 0 && world.lobby.store.unitCount == 0)
+    #expect(world.lobby.questions.count == 0 && world.lobby.units.count == 0)
     world.type(id, #"{"t":"unseek"}"#)
     world.drop(id)
-    #expect(world.lobby.seeks.isEmpty && world.lobby.matchmaker.queue.isEmpty && world.lobby.accounts.count == 0)
+    #expect(world.lobby.seeks.isEmpty && world.lobby.matchmaker.queue.isEmpty && world.lobby.people.accounts.count == 0)
     guard case .tickets(let waiting) = try world.store.answer(.tickets) else {
       Issue.record("no tickets")
       return

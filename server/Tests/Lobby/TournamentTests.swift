@@ -100,7 +100,7 @@ import TicTacToe
   @Test func `the organiser receives the finished games in pages, each once, by the number of its player X`() throws {
     var world = try SteppedLobby()
     let (code, players) = try paired(&world)
-    for game in 0..<Lobby.historyPage + 2 {
+    for game in 0..<SharedPages.historyPage + 2 {
       try play(&world, players[0], players[1])
       for (i, id) in players.enumerated() {
         _ = world.heard(id)
@@ -334,10 +334,10 @@ import TicTacToe
     let early = try #require(try read())
     _ = enter(&world, "Ann", code)
     let late = try #require(try read())
-    var desk = TournamentDesk()
-    for found in [early, late, early] { desk.take(found, 1000) }
-    #expect(desk[code]?.known == late && late.entrants.count == 1)
-    #expect(desk[code]?.isDue(Moment(monotonic: 1000, wall: 1000), every: 2000) == true, "the next one is read at once")
+    var entry = TournamentDesk.Entry()
+    for found in [early, late, early] { entry.take(found, 1000) }
+    #expect(entry.known == late && late.entrants.count == 1)
+    #expect(entry.isDue(Moment(monotonic: 1000, wall: 1000), every: 2000), "the next one is read at once")
   }
 
   @Test func `the answer to an order that arrives late does not show an earlier row again`() throws {

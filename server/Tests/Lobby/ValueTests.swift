@@ -19,30 +19,101 @@ import TicTacToe
   @Test func `the store takes no unit while too many wait or the oldest waits too long`() {
     var configuration = LobbyConfiguration()
     configuration.maxPending = 1
-    var work = StoreWork()
-    let unit = StoreWork.Unit(draft: Draft(StoreUnit.Log(m, after: 0, []), []), origin: .itself)
-    #expect(work.capacity(configuration, 0) == 2)
-    let first = work.add(unit, 0)
-    let second = work.add(unit, 1500)
-    #expect(work.capacity(configuration, 1500) == 0, "too many")
-    work.finish(first)
-    #expect(work.capacity(configuration, 3500) == 1)
-    #expect(work.capacity(configuration, 3501) == 0, "the second waits for more than 2 s")
-    work.finish(second)
-    #expect(work.capacity(configuration, 9000) == 2 && work.isSettled && work.faults == [])
+    var units = UnitPipeline()
+    let draft = Draft(StoreUnit.Log(m, after: 0, []), [])
+    #expect(units.capacity(configuration, 0) == 2)
+    let first = units.add(draft, .itself, 0)
+    let second = units.add(draft, .itself, 1500)
+    #expect(units.capacity(configuration, 1500) == 0, "too many")
+    _ = units.judge(first, .applied([:]))
+    #expect(units.capacity(configuration, 3500) == 1)
+    #expect(units.capacity(configuration, 3501) == 0, "the second waits for more than 2 s")
+    _ = units.judge(second, .failed("full"))
+    #expect(units.capacity(configuration, 9000) == 2 && units.isSettled && units.faults == [])
+  }
+
+  @Test func `after a lost answer the log says whether a unit was stored; after a changed rating it is decided again`()
+    throws
+  {
+    var (units, record) = (UnitPipeline(), MatchRecord(id: m, x: 1, o: 2, created: 0))
+    let resigned = MatchEvent(at: 1, side: .x, .resign)
+    let draft = Draft(StoreUnit.Log(m, after: 1, [resigned.body]), [[resigned]].flatMap(\.self))
+    func found(_ bodies: [[UInt8]]) -> FollowedMatch {
+      FollowedMatch(
+        match: StoredMatch(record: record, bodies: bodies), accounts: [], nodes: ["b"], here: [:], now: 0)
+    }
+    func judge(_ verdict: Verdict, _ found: FollowedMatch?) -> UnitPipeline.Output? {
+      let number = units.add(draft, .ordered(7), 0)
+      guard case .readLog(m) = units.judge(number, verdict) else {
+        Issue.record("the log is not read")
+        return nil
+      }
+      return units.decide(number, found)
+    }
+    let lost = Verdict.unknown("the answer was lost")
+    guard case .ended(_, .stored(let nodes)) = judge(lost, found([[], resigned.body])) else {
+      Issue.record("the unit was stored")
+      return
+    }
+    #expect(nodes == [m: ["b"]])
+    for other in [found([[]]), nil] {
+      guard case .ended(_, .retry) = judge(.conflict(.log(m)), other) else {
+        Issue.record("the unit was not stored")
+        return
+      }
+    }
+    record.ended = 5
+    let number = units.add(draft, .ordered(7), 0)
+    guard case .readAccount(1) = units.judge(number, .conflict(.rating(1))),
+      case .ordered(7)? = units.forgetOrigin(number)?.origin, case .itself? = units[number]?.origin,
+      case .ended(_, .retry) = units.decideAgain(number)
+    else {
+      Issue.record("the unit is not decided again")
+      return
+    }
+    #expect(units.isSettled && units.decideAgain(number) == nil)
   }
 
   @Test func `a matched ticket can be found by its match until its connection seeks again`() throws {
     var desk = SeekDesk()
-    desk[7] = OpenSeek(ticket: try ticket("t"), isStored: true)
-    #expect(desk.seeker("t") == 7 && desk.stored == ["t"])
-    desk.takeBack(7)
+    _ = desk.seek(try ticket("t"), 7, re: nil)
+    #expect(desk.seeker("t") == 7 && desk.stored == [])
+    let outputs = desk.queued(try ticket("t"), 7, re: "r", .queued(.waits(since: 5)), at: 10, ahead: 0, others: [7])
+    guard case .send(_, 7, "r") = outputs.first, case .waits(let waiting) = outputs.last else {
+      Issue.record("the ticket does not wait")
+      return
+    }
+    #expect(desk.stored == ["t"] && waiting.since == 5)
+    _ = desk.match(7, to: m)
+    #expect(desk.isEmpty && desk.seeker("t") == nil && desk.seeker("t", ledTo: m) == 7)
+    var random = Entropy(seed: 1)
+    let again = desk.seekAgain(after: m, 7, re: nil, &random)
+    guard case .queue(let fresh, 7, nil, hasLostPlace: false) = again.first else {
+      Issue.record("the ticket is not queued again")
+      return
+    }
+    #expect(fresh.id != "t" && desk.seeker("t", ledTo: m) == nil && desk.seeker(fresh.id) == 7)
+  }
+
+  @Test func `a seek that was withdrawn before the store's answer is deleted there, unless it led to a match`() throws {
+    var desk = SeekDesk()
+    let seeking = try ticket("t")
+    _ = desk.seek(seeking, 7, re: "r")
+    _ = desk.withdraw(7)
     #expect(desk.hasTakenBack(7))
-    let matched = desk.markMatched(7, to: m)?.id
-    #expect(matched == "t" && desk.isEmpty && desk.seeker("t") == nil)
-    #expect(desk.seeker("t", ledTo: m) == 7 && desk.match(ledBy: "t", of: 7) == m && !desk.hasTakenBack(7))
-    desk.forgetLast(7)
-    #expect(desk.seeker("t", ledTo: m) == nil && desk.last(7, ledTo: m) == nil)
+    let late = desk.queued(seeking, 7, re: "r", .queued(.waits(since: 0)), at: 0, ahead: 0, others: [])
+    guard late.count == 1, case .unqueue("t", later: false) = late[0] else {
+      Issue.record("the ticket stays in the store")
+      return
+    }
+    _ = desk.seek(seeking, 7, re: "r")
+    _ = desk.match(7, to: m)
+    let led = desk.queued(seeking, 7, re: "r", nil, at: 0, ahead: 0, others: [])
+    guard case .unqueue("t", later: true) = led.first, case .follow(m, 7, "r") = led.last else {
+      Issue.record("the player does not get the match")
+      return
+    }
+    #expect(desk.leave(7).isEmpty && desk.seeker("t", ledTo: m) == nil)
   }
 
   @Test func `a page of results is read from the store once for all clients that wait, and again after a second`() {
@@ -152,7 +223,7 @@ import TicTacToe
     table.beginWait(7)
     let turns = (1...65).map { table.enqueue(.room(m, re: "\($0)"), for: 7) }
     #expect(turns.prefix(64).allSatisfy { $0 == .later } && turns.last == .refused)
-    table.beginSession("s", on: 7, version: 1, first: [.room(m, re: "first")])
+    table.beginSession("s", on: 7, first: [.room(m, re: "first")])
     #expect(table.takeNext(7) == nil && !table.isSettled)
     table.endWait(7)
     let order = (0..<2).map { _ in table.takeNext(7)?.re }
@@ -162,31 +233,22 @@ import TicTacToe
   }
 
   @Test func `an event goes to players and spectators once; a refusal shows its match as its player sees it`() throws {
-    var (match, sessions, connections) = (
-      LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0)), Sessions(), ConnectionTable()
-    )
+    var match = LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0))
     let info = PlayerInfo(name: "p", rating: 1500, guest: false)
     let start = MatchEvent(
       at: 0, .start(Sides(x: info, o: info), MatchTerms(), confirm: false, previous: nil, keys: []))
     try match.add(start, body: start.body, at: 0, .init())
-    for id in [ConnectionID(1), 2, 3] {
-      connections.open(id, from: nil)
-      connections.beginSession("s\(id)", on: id, version: 1, first: [])
-      sessions.put(Session(id: "s\(id)", account: Int64(id), connection: id, generation: 1))
+    let sessions = (1...3).map {
+      Session(id: "s\($0)", account: Int64($0), connection: ConnectionID($0), generation: 1)
     }
-    match.add("s1", to: .x)
-    match.add("s2", to: .o)
-    match.watchers = [2, 3]
-    let lines = MatchLines(sessions: sessions, connections: connections, now: 0)
-    let told = lines.event(start, start.body, of: match).compactMap { effect -> (ConnectionID, LineKind)? in
+    match.add(sessions[0], to: .x)
+    match.add(sessions[1], to: .o)
+    for session in sessions[1...] { match.addWatcher(session) }
+    let told = match.lines(of: start, start.body, at: 0).compactMap { effect -> (ConnectionID, LineKind)? in
       if case .send(let id, _, let kind) = effect { (id, kind) } else { nil }
     }
     #expect(told.map(\.0) == [1, 2, 3] && told.map(\.1) == [.essential, .essential, .spectator(m)])
-    guard case .send(2, let line, .essential) = lines.refusal(.busy, match, to: 2, re: "r") else {
-      Issue.record("the refusal is sent to nobody")
-      return
-    }
-    let text = String(decoding: line, as: UTF8.self)
+    let text = String(decoding: Refusal.busy.line(match, to: sessions[1], re: "r", at: 0), as: UTF8.self)
     #expect(text.contains(#""code":"busy""#) && text.contains(#""you":"o""#) && text.contains(#""re":"r""#))
   }
 }

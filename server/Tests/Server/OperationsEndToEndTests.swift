@@ -160,7 +160,7 @@ import TicTacToe
       try peer.hello()
       peers.append(peer)
     }
-    let addresses = try await server.host.inspect { $0.connections.values.compactMap(\.address) }
+    let addresses = try await server.host.inspect { $0.people.connections.values.compactMap(\.address) }
     #expect(addresses.sorted() == ["203.0.113.7", "203.0.113.7", "20:1:d:b8:0:7:0:0"].sorted())
     let third = try RawPeer(server.port)
     third.send(headers[0])

@@ -55,7 +55,7 @@ import Testing
     }
     peer.type(#"{"t":"unseek","id":"u"}"#)
     try peer.wait(#""re":"u""#)
-    let trips = try await server.host.inspect { $0.connections.values.map(\.roundTrip) }
+    let trips = try await server.host.inspect { $0.people.connections.values.map(\.roundTrip) }
     #expect(trips.allSatisfy { $0 < 100 }, "\(trips)")
     try await server.stop()
   }

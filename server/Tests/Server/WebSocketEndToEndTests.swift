@@ -147,7 +147,7 @@ import Testing
     ]
     let peers = try named.map { try RawPeer(server.page.port, web: true, headers: $0) }
     for peer in peers { try peer.hello() }
-    let addresses = try await server.host.inspect { $0.connections.values.compactMap(\.address) }
+    let addresses = try await server.host.inspect { $0.people.connections.values.compactMap(\.address) }
     #expect(addresses.sorted() == ["203.0.113.7", "203.0.113.7", "20:1:d:b8:0:7:0:0"].sorted())
     let third = try RawPeer(server.page.port, web: true, headers: named[0])
     try third.wait(#""t":"bye","code":"full""#)
@@ -156,7 +156,7 @@ import Testing
     try await server.stop()
     let other = try await TestServer { $0.proxies = ["10.0.0.0/8"].compactMap { AddressRange($0) } }
     try RawPeer(other.page.port, web: true, headers: named[0]).hello()
-    #expect(try await other.host.inspect { $0.connections.values.compactMap(\.address) } == [])
+    #expect(try await other.host.inspect { $0.people.connections.values.compactMap(\.address) } == [])
     try await other.stop()
   }
 }

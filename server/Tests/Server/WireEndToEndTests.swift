@@ -155,10 +155,10 @@ private let slowTransports = runsAll ? [false, true] : [false]
       ($0.session.rate, $0.session.burst) = (1_000_000, 1_000_000)
     }
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
-    let open = try await server.host.inspect { $0.connections.count }
+    let open = try await server.host.inspect { $0.people.connections.count }
     for _ in 0..<1500 { guard o.type("help") else { break } }
     try x.wait(#""k":"gone""#, within: 60)
-    #expect(try await server.host.inspect { $0.connections.count } == open - 1)
+    #expect(try await server.host.inspect { $0.people.connections.count } == open - 1)
     x.move(m, 0, "b2")
     try x.wait(#""t":"ok""#)
     let back = try RawPeer(server.port(web: web), web: web)
@@ -230,10 +230,10 @@ private let slowTransports = runsAll ? [false, true] : [false]
     last.hangUp()
     var quiet = 0
     while quiet < 25, Date() < end {
-      quiet = try await server.host.inspect { $0.connections.count == 0 } ? quiet + 1 : 0
+      quiet = try await server.host.inspect { $0.people.connections.count == 0 } ? quiet + 1 : 0
       try await Task.sleep(for: .milliseconds(20))
     }
-    let left = try await server.host.inspect { ($0.connections.count, $0.matchmaker.queue.count, $0.matches.count) }
+    let left = try await server.host.inspect { ($0.people.connections.count, $0.matchmaker.queue.count, $0.matches.count) }
     #expect(left == (0, 0, 0))
     let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
     x.move(m, 0, "b2")

@@ -121,8 +121,8 @@ extension Simulation {
       let known = lobbies.compactMap { lobby in lobby.matches[m].map { (lobby, $0) } }
       for side in Player.allCases where store.logs[m]?.state.phase == .live {
         guard let account = known.first?.1.account(at: side) else { continue }
-        let isNowhere = lobbies.allSatisfy { $0.sessions.of(account).isEmpty }
-        let isHere = known.contains { !$0.sessions.connections(of: side, in: $1).isEmpty }
+        let isNowhere = lobbies.allSatisfy { $0.people.sessions.of(account).isEmpty }
+        let isHere = known.contains { $1.isHere(side) }
         let isAway = known.contains { $1.presence[side].isAway }
         guard isNowhere && !isAway || isHere && isAway else { continue }
         let what =
@@ -161,8 +161,8 @@ extension Simulation {
 
   private mutating func lookAtQueue() {
     guard case .tickets(let stored)? = store.answer(.tickets) else { return }
-    let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.open.values)
-    let (waiting, known) = (Set(seeks.map(\.ticket.id)), Set(stored.map(\.ticket.id)))
+    let tickets = nodes.compactMap(\.lobby).flatMap { lobby in lobby.seeks.seekers.compactMap { lobby.seeks[$0] } }
+    let (waiting, known) = (Set(tickets.map(\.id)), Set(stored.map(\.ticket.id)))
     var still: [String: Int64] = [:]
     for id in waiting.symmetricDifference(known).sorted() {
       let since = watch.astray[id] ?? now
@@ -174,15 +174,15 @@ extension Simulation {
     }
     watch.astray = still
     watch.waiting = watch.waiting.filter { waiting.contains($0.key) && known.contains($0.key) }
-    let longest = seeks.filter { known.contains($0.ticket.id) }.sorted { $0.ticket.id < $1.ticket.id }.filter { seek in
-      let since = watch.waiting[seek.ticket.id] ?? now
-      watch.waiting[seek.ticket.id] = since
+    let longest = tickets.filter { known.contains($0.id) }.sorted { $0.id < $1.id }.filter { ticket in
+      let since = watch.waiting[ticket.id] ?? now
+      watch.waiting[ticket.id] = since
       return quiet(since, watch.quietSince) > 30_000
     }
     for (n, one) in longest.enumerated() {
       for other in longest[(n + 1)...]
-      where one.ticket.account != other.ticket.account && one.ticket.seek.terms == other.ticket.seek.terms {
-        checker.faults.append("\(one.ticket.id) and \(other.ticket.id) have waited for 30 s and were not paired")
+      where one.account != other.account && one.seek.terms == other.seek.terms {
+        checker.faults.append("\(one.id) and \(other.id) have waited for 30 s and were not paired")
       }
     }
   }

@@ -5,28 +5,28 @@ import MatchStore
 struct TournamentDesk: Sendable {
   struct Follower: Sendable {
     let account: Int64
-    var isOrganiser: Bool
+    let isOrganiser: Bool
   }
 
   struct Entry: Sendable {
     /// The tournament as last read.
     fileprivate(set) var known: Tournament?
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
-    var followers: [ConnectionID: Follower] = [:]
+    fileprivate(set) var followers: [ConnectionID: Follower] = [:]
     /// The table's rows and the notice (the tournament's state) that were last sent to all followers.
     private var rows: [TournamentRow] = []
     /// The numbers of players whose newer row was sent to some followers only. The next message to all followers includes these rows even
     /// if they equal `rows` again: some followers may have a row that was right for a moment only.
-    var partlySent: Set<Int> = []
+    private var partlySent: Set<Int> = []
     private var notice = TournamentNotice()
     /// When all followers were last sent a message, in monotonic ms.
     private var toldAt = Int64.min / 2
     /// Whether the store may have a later version of the tournament.
-    var isBehind = true
-    var isBeingRead = false
-    fileprivate(set) var readAt = Int64.min / 2
+    fileprivate var isBehind = true
+    fileprivate var isBeingRead = false
+    private var readAt = Int64.min / 2
     /// Until when the leader needs the table to pair the players who wait, in monotonic ms.
-    var neededUntil = Int64.min / 2
+    fileprivate var neededUntil = Int64.min / 2
 
     /// Keeps a tournament that was just read, unless a later version is known.
     mutating func take(_ found: Tournament, _ now: Int64) {
@@ -37,6 +37,26 @@ struct TournamentDesk: Sendable {
       known = found
       if wasClosed { known?.isClosed = true }
       entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The lines that bring a follower these rows. `isWhole`: they are the whole table.
+    fileprivate mutating func tableLines(
+      _ code: String, _ rows: [TournamentRow], isWhole: Bool, to id: ConnectionID
+    ) -> [LobbyEffect] {
+      partlySent.formUnion(rows.filter(isNews).map(\.number))
+      return ServerMessage.table(of: code, rows, isWhole: isWhole).map { .send(id, $0, .essential) }
+    }
+
+    /// The notice as one follower gets it.
+    fileprivate func line(
+      _ notice: TournamentNotice, to id: ConnectionID, re: String? = nil, secret: String? = nil
+    ) -> [LobbyEffect] {
+      guard let follower = followers[id] else { return [] }
+      var notice = notice
+      notice.you = entrants[follower.account]?.row.number
+      notice.isOrganiser = follower.isOrganiser
+      notice.secret = secret
+      return [.line(.tournament(notice), to: id, re: re)]
     }
 
     /// Whether some follower may lack the row or have an older one. Players are numbered from 1 in the order of `rows`.
@@ -107,22 +127,79 @@ struct TournamentDesk: Sendable {
   /// For each address, the open tournaments made from it at this node: code, and closing time in ms since 1970.
   private var made: [String: [String: Int64]] = [:]
 
-  subscript(code: String) -> Entry? {
-    get { entries[code] }
-    set { entries[code] = newValue }
-  }
+  subscript(code: String) -> Entry? { entries[code] }
 
   mutating func markBehind(_ code: String) { entries[code]?.isBehind = true }
 
-  mutating func take(_ found: Tournament, _ now: Int64) {
-    entries[found.record.code, default: Entry()].take(found, now)
+  // MARK: following
+
+  func isFollowed(_ code: String, by id: ConnectionID) -> Bool { entries[code]?.followers[id] != nil }
+
+  /// Makes a connection follow a tournament.
+  mutating func follow(_ found: Tournament, _ command: ClientCommand, isOrganiser: Bool, _ now: Moment) {
+    let (code, account, id) = (found.record.code, command.session.account, command.id)
+    let wasOrganiser = entries[code]?.followers[id]?.isOrganiser == true
+    unfollow(id)
+    entries[code, default: Entry()].take(found, now.monotonic)
+    entries[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || wasOrganiser)
   }
 
-  /// Keeps a tournament in memory until `time` (monotonic ms), because the leader needs its table for pairing.
-  mutating func need(_ code: String, until time: Int64) { entries[code, default: Entry()].neededUntil = time }
+  /// Answers a command of a follower with the tournament's state (its notice) and its table, or only with the player's row. `secret`: the
+  /// organiser's, for the answer to `host`.
+  mutating func answer(
+    _ command: ClientCommand, about code: String, isWhole: Bool, secret: String?, _ now: Moment
+  ) -> [LobbyEffect] {
+    guard let entry = entries[code], let known = entry.known else { return [] }
+    let rows = known.entrants.filter { isWhole || $0.account == command.session.account }.map(\.row)
+    return entry.line(entry.notice(now), to: command.id, re: command.re, secret: secret)
+      + (entries[code]?.tableLines(code, rows, isWhole: isWhole, to: command.id) ?? [])
+  }
 
   mutating func unfollow(_ id: ConnectionID, _ code: String? = nil) {
     for key in entries.keys where code == nil || key == code { entries[key]?.followers[id] = nil }
+  }
+
+  /// The lines that bring the followers the rows that have changed and, if it has changed, the notice.
+  mutating func changes(of code: String, _ now: Moment) -> [LobbyEffect] {
+    guard let changes = entries[code]?.takeChanges(now), let entry = entries[code] else { return [] }
+    let table = ServerMessage.table(of: code, changes.rows, isWhole: false)
+    // The notice comes after the rows, so that the table is complete when the notice has the phase `over`.
+    return entry.followers.keys.sorted().flatMap { id in
+      table.map { LobbyEffect.send(id, $0, .essential) } + (changes.notice.map { entry.line($0, to: id) } ?? [])
+    }
+  }
+
+  // MARK: reading
+
+  /// Keeps tournaments in memory for 10 s, because the leader needs their tables for pairing. `now`: monotonic ms.
+  mutating func need(_ codes: Set<String>, _ now: Int64) {
+    for code in codes { entries[code, default: Entry()].neededUntil = now + 10_000 }
+  }
+
+  /// Called once a second: the tournaments to read now, and those of which time may have changed the state, sorted.
+  mutating func beginReading(_ now: Moment, every: Int64) -> (due: [String], others: [String]) {
+    var (due, others): ([String], [String]) = ([], [])
+    for (code, entry) in entries.sorted(by: { $0.key < $1.key }) {
+      guard entry.isDue(now, every: every) else {
+        others.append(code)
+        continue
+      }
+      entries[code]?.isBeingRead = true
+      entries[code]?.isBehind = false
+      due.append(code)
+    }
+    return (due, others)
+  }
+
+  /// `found`: `nil` if the store did not answer with the tournament. Returns whether the tournament is known now.
+  mutating func endReading(_ code: String, _ found: Tournament?, _ now: Int64) -> Bool {
+    entries[code]?.isBeingRead = false
+    guard let found, entries[code] != nil else {
+      markBehind(code)
+      return false
+    }
+    entries[code]?.take(found, now)
+    return true
   }
 
   mutating func dropUnneeded(_ now: Int64) {
@@ -131,12 +208,16 @@ struct TournamentDesk: Sendable {
 
   // MARK: limits
 
-  /// The number of open tournaments made from an address at this node.
-  func open(from address: String, _ now: Int64) -> Int {
-    made[address]?.filter { entries[$0.key]?.known?.record.closes ?? $0.value > now }.count ?? 0
+  /// Throws if `most` open tournaments were made from an address at this node. `address`: `nil` for a client of this machine, which may
+  /// make any number. `now`: milliseconds since 1970.
+  func requireMayMake(from address: String?, atMost most: Int, _ now: Int64) throws(Refusal) {
+    guard let address, let made = made[address] else { return }
+    let open = made.count { entries[$0.key]?.known?.record.closes ?? $0.value > now }
+    guard open < most else { throw Refusal(.occupied, "at most \(most) open tournaments from one address") }
   }
 
-  mutating func hasMade(_ record: TournamentRecord, from address: String, _ now: Int64) {
+  mutating func hasMade(_ record: TournamentRecord, from address: String?, _ now: Int64) {
+    guard let address else { return }
     made = made.mapValues { $0.filter { $0.value > now } }.filter { !$0.value.isEmpty }
     made[address, default: [:]][record.code] = record.closes
   }
@@ -155,6 +236,15 @@ extension TournamentNotice.Winner {
 }
 
 extension TournamentRecord {
+  /// A new tournament. Throws if it has no name.
+  init(_ terms: TournamentTerms, code: String, secret: String) throws(Refusal) {
+    self.init()
+    self.terms = terms
+    self.terms.name = ChatText.cleaned(terms.name)
+    guard !self.terms.name.isEmpty else { throw Refusal(.name, "the tournament needs a name") }
+    (self.code, self.secret) = (code, Secret.digest(secret))
+  }
+
   var matchTerms: MatchTerms {
     var match = MatchTerms(rules: terms.rules, clock: terms.clock)
     match.tournament = code
@@ -185,7 +275,32 @@ extension Tournament {
   }
 }
 
+extension Tournament {
+  func account(numbered number: Int) throws(Refusal) -> Int64 {
+    guard let entrant = entrants.first(where: { $0.row.number == number }) else {
+      throw Refusal(.notFound, "the tournament has no such player")
+    }
+    return entrant.account
+  }
+}
+
+extension MatchSummary {
+  /// Whether this is a finished game of a tournament in which `x` had X.
+  func isGame(of tournament: String, x: Int64) -> Bool {
+    terms.tournament == tournament && record.x == x && end?.outcome != nil
+  }
+}
+
 extension TournamentOrder {
+  /// Whether the order comes from the organiser. Throws if it must and does not.
+  func isOrganiser(of record: TournamentRecord) throws(Refusal) -> Bool {
+    let isOrganiser = secret.map { Secret.digest($0) == record.secret } ?? false
+    guard isOrganiser || secret == nil && !isOrganisers else {
+      throw Refusal(.forbidden, "this is not the organiser's secret")
+    }
+    return isOrganiser
+  }
+
   /// The change that a player's order makes in the store; `nil` for an order that only reads. Throws if the player may not give the order.
   func change(of record: TournamentRecord, by command: ClientCommand) throws(Refusal) -> TournamentChange? {
     let account = command.session.account
