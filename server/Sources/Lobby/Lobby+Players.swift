@@ -94,8 +94,9 @@ extension Lobby {
     for account in found
     where people.accounts[account.id] != nil || players.contains(account.id) || !matches.of(account.id).isEmpty {
       people.accounts.cache(account)
-      guard account.isClosed else { continue }
-      for session in people.sessions.of(account.id) { disconnect(session, account.banned ? .banned : .deleted) }
+      // Memory may have a later version than `account`, whose ban has been lifted since.
+      guard let known = people.accounts[account.id], known.isClosed else { continue }
+      for session in people.sessions.of(known.id) { disconnect(session, known.banned ? .banned : .deleted) }
     }
   }
 

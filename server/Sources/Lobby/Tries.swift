@@ -38,8 +38,10 @@ struct Tries: Sendable {
   ) throws(Refusal) {
     if match.record.opener == nil || match.accounts.contains(command.account.id) { return }
     if let code {
+      // Before comparing: beyond the limit, the right code must not be told from a wrong one.
+      try requireCode(command, atMost: most, now)
       if let right = match.record.code, canonicalCode(code) == right { return }
-      guard allow("code \(command.account.id)", atMost: most, now) else { throw .tooManyCodeTries(most) }
+      try countCode(command, atMost: most, now)
     }
     guard match.isWatched(by: command.id) else {
       throw Refusal(.notFound, "there is no such match, or it needs its code")

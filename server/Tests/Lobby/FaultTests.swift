@@ -275,6 +275,44 @@ import TicTacToe
     #expect(world.field("m", of: friend, in: "paired") == m)
   }
 
+  @Test func `a ban that was lifted disconnects nobody, even if the earlier answer of the store arrives last`() throws {
+    var world = try SteppedLobby()
+    let ann = world.named("Ann")
+    let account = try #require(world.lobby.account(of: ConnectionID(ann))?.id)
+    world.isSlow = true
+    for on in [true, false] {
+      _ = try world.store.answer(.change(.name("Ann"), .banned(on)))
+      world.step(.notification("account \(account)"))
+    }
+    try #require(world.late.count == 2)
+    world.late.reverse()
+    world.hearLate()
+    #expect(world.closed[ann] == nil && world.lobby.people.accounts[account]?.banned == false)
+  }
+
+  @Test func `after five wrong codes, the right one is refused to all guests of the address for the rest of a minute`()
+    throws
+  {
+    var world = try SteppedLobby()
+    let (_, m, code) = try world.room("create none")
+    let wrong = code == "000000" ? "111111" : "000000"
+    var guests: [Int] = []
+    for _ in 0..<2 {
+      guests.append(world.connect(from: "203.0.113.7"))
+      world.type(guests.last ?? 0, #"{"t":"hello","v":[1],"client":"t","caps":[]}"#)
+    }
+    for _ in 0..<5 { world.type(guests[0], "watch \(m) \(wrong)") }
+    for guest in guests {
+      world.type(guest, "watch \(m) \(code)")
+      #expect(world.heardAny(guest, #""code":"rate""#) && !world.heardAny(guest, #""t":"state""#))
+    }
+    world.wait(60_000)
+    world.said = []
+    // The right code is no guess, and may be sent again after each reconnection.
+    for _ in 0..<6 { world.type(guests[1], "watch \(m) \(code)") }
+    #expect(world.heardAny(guests[1], #""t":"state""#) && !world.heardAny(guests[1], #""code":"rate""#))
+  }
+
   @Test func `a spectator of a room sees the start of its match and every later event`() throws {
     var world = try SteppedLobby()
     let friend = world.login("friend"), third = world.login("third")

@@ -233,7 +233,9 @@ private let slowTransports = runsAll ? [false, true] : [false]
       quiet = try await server.host.inspect { $0.people.connections.count == 0 } ? quiet + 1 : 0
       try await Task.sleep(for: .milliseconds(20))
     }
-    let left = try await server.host.inspect { ($0.people.connections.count, $0.matchmaker.queue.count, $0.matches.count) }
+    let left = try await server.host.inspect {
+      ($0.people.connections.count, $0.matchmaker.queue.count, $0.matches.count)
+    }
     #expect(left == (0, 0, 0))
     let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
     x.move(m, 0, "b2")
