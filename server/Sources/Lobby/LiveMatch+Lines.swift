@@ -85,8 +85,16 @@ extension LiveMatch {
     return followers[side].map { .send($0.connection, line, .droppable) }
   }
 
-  private var receivers: [(session: Session, kind: LineKind)] {
-    let players = players.count
-    return audience.enumerated().map { i, session in (session, i < players ? .essential : .spectator(id)) }
+  /// The players' sessions at this node, then those of spectators who do not play.
+  var receivers: [(session: Session, kind: LineKind)] {
+    var result: [(session: Session, kind: LineKind)] = []
+    result.reserveCapacity(followers.x.count + followers.o.count + watchers.count)
+    for side in Player.allCases { for session in followers[side] { result.append((session, .essential)) } }
+    let players = result.count
+    for session in watchers
+    where !result.prefix(players).contains(where: { $0.session.connection == session.connection }) {
+      result.append((session, .spectator(id)))
+    }
+    return result
   }
 }

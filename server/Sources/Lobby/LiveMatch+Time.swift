@@ -140,6 +140,6 @@ extension LiveMatch {
   }
 
   func tellGone(_ side: Player, _ context: MatchContext, _ outputs: inout [MatchOutput]) {
-    outputs += goneLines(side, at: context.now, context.configuration).map(MatchOutput.effect)
+    outputs.append(.effects(goneLines(side, at: context.now, context.configuration)))
   }
 }

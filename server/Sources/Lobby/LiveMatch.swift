@@ -84,12 +84,6 @@ struct LiveMatch: Sendable {
 
   func isHere(_ side: Player) -> Bool { !followers[side].isEmpty }
 
-  /// The players' sessions at this node, then those of spectators who do not play.
-  var audience: [Session] {
-    let players = players
-    return players + watchers.filter { watcher in !players.contains { $0.connection == watcher.connection } }
-  }
-
   /// The sides of a match in progress that are neither recorded as absent nor connected here.
   var unaccountedSides: [Player] {
     isInProgress ? Player.allCases.filter { !presence[$0].isAway && !isHere($0) } : []

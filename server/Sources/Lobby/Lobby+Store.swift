@@ -58,7 +58,7 @@ extension Lobby {
 
   private mutating func carryOut(_ output: MatchOutput) {
     switch output {
-    case .effect(let effect): replies.add(effect)
+    case .effects(let effects): replies.add(effects)
     case .change(let m, let change): if let match = matches[m] { submit(draft(match, change), .itself) }
     case .submit(let draft): submit(draft, .itself)
     case .timer(let m, let due): timers.set(.match(m, due: due), at: due)

@@ -56,7 +56,9 @@ extension MatchDirectory {
 
   /// Takes the request that has waited longest, if the match can decide an event now.
   mutating func takeWaiting(_ m: MatchID) -> LiveMatch.Waiting? {
-    guard let match = self[m], match.isSettled, !match.work.isBehind, !match.work.waiting.isEmpty else { return nil }
+    guard self[m]?.isSettled == true, self[m]?.work.isBehind == false, self[m]?.work.waiting.isEmpty == false else {
+      return nil
+    }
     return self[m]?.work.waiting.removeFirst()
   }
 

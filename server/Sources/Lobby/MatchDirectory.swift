@@ -63,7 +63,7 @@ struct MatchDirectory: Sendable {
   /// Subscribes a session to the side of its player, and sends it the match if it is new to the session.
   mutating func seat(_ session: Session, at m: MatchID) {
     guard let side = matches[m]?.side(of: session.account), matches[m]?.add(session, to: side) == true else { return }
-    if let match = matches[m] { tell(match.beginningLines(for: session, side)) }
+    tell(matches[m]?.beginningLines(for: session, side))
   }
 
   /// Subscribes a session without a line, because `tellBeginning` follows.
@@ -71,7 +71,7 @@ struct MatchDirectory: Sendable {
     if let side = matches[m]?.side(of: session.account) { matches[m]?.add(session, to: side) }
   }
 
-  mutating func tellBeginning(_ m: MatchID) { if let match = matches[m] { tell(match.beginningLines) } }
+  mutating func tellBeginning(_ m: MatchID) { tell(matches[m]?.beginningLines) }
 
   /// Removes a session that has ended from the matches of its account.
   mutating func leave(_ session: Session, clean: Bool, isElsewhere: Bool, _ context: MatchContext) {
@@ -123,7 +123,7 @@ struct MatchDirectory: Sendable {
   /// Subscribes a match's players at this node to the rematch, if that is in memory, and sends it to them.
   mutating func goOver(from old: MatchID, to m: MatchID, _ context: MatchContext) {
     for (session, side) in swapSeats(from: old, to: m, context) {
-      if let match = matches[m] { tell(match.beginningLines(for: session, side)) }
+      tell(matches[m]?.beginningLines(for: session, side))
     }
     updatePresence(m, context)
   }
@@ -156,8 +156,8 @@ struct MatchDirectory: Sendable {
       if case .start = event.kind {
         hasBegun = true
         seatOpener(m, context)
-      } else if !hasBegun, let match = matches[m] {
-        tell(match.lines(of: event, body, at: context.now))
+      } else if !hasBegun {
+        tell(matches[m]?.lines(of: event, body, at: context.now))
       }
       switch event.kind {
       case .gone: if let side = event.side { matches[m]?.tellGone(side, context, &outputs) }
@@ -193,7 +193,7 @@ struct MatchDirectory: Sendable {
   }
 
   private mutating func publish(_ others: [NodeID], _ notification: Notification) {
-    if !others.isEmpty { outputs.append(.effect(.publish(others, notification.text))) }
+    if !others.isEmpty { tell([.publish(others, notification.text)]) }
   }
 
   /// The row of a match, and the nodes that follow it, have changed in the store.
@@ -240,7 +240,9 @@ struct MatchDirectory: Sendable {
     for side in matches[m]?.unaccountedSides ?? [] { checkAbsence(of: side, in: m, context) }
   }
 
-  private mutating func tell(_ lines: [LobbyEffect]) { for line in lines { outputs.append(.effect(line)) } }
+  private mutating func tell(_ lines: [LobbyEffect]?) {
+    if let lines, !lines.isEmpty { outputs.append(.effects(lines)) }
+  }
 
   private mutating func note(_ text: String, _ fields: [String: String]) { tell([.note(text, fields)]) }
 
@@ -416,7 +418,7 @@ struct MatchDirectory: Sendable {
     matches[old.id]?.takeOver(from: old)
     arm(old.id, context)
     guard let match = matches[old.id] else { return }
-    tell(match.audience.map { match.stateLine(for: $0, at: context.now) })
+    tell(match.receivers.map { match.stateLine(for: $0.session, at: context.now) })
   }
 
   // MARK: matches that leave memory
@@ -438,7 +440,7 @@ struct MatchDirectory: Sendable {
 
   /// Evicts an unplayable match and closes its connections, so that the clients reconnect and request the stored state.
   private mutating func drop(_ m: MatchID, _ why: String) {
-    tell((matches[m]?.audience ?? []).map { .close($0.connection, .restart, why, retry: 100) })
+    tell(matches[m]?.receivers.map { .close($0.session.connection, .restart, why, retry: 100) })
     evict(m)
   }
 

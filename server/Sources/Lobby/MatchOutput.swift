@@ -15,7 +15,7 @@ struct MatchContext {
 
 /// An effect of a change of a match. The lobby carries the outputs out in their order.
 enum MatchOutput {
-  case effect(LobbyEffect)
+  case effects([LobbyEffect])
   /// Store events of the server's own, such as a loss on time.
   case change(MatchID, LiveMatch.Change)
   /// Store a unit that no client waits for.
@@ -35,5 +35,5 @@ enum MatchOutput {
   /// The match has ended. `players`: their connections, whose last tickets may have led to it.
   case ended(MatchID, players: [ConnectionID])
   /// The match has left memory.
-  case evicted(LiveMatch)
+  indirect case evicted(LiveMatch)
 }

@@ -77,26 +77,24 @@ struct UnitPipeline: Sendable {
   /// After `unknown` (a lost answer) only the log tells whether the unit was stored. After a conflict about a log's length this node lacks
   /// events: reading the log catches up.
   mutating func judge(_ number: UInt64, _ verdict: Verdict) -> Output? {
-    guard let unit = units[number] else { return nil }
     switch verdict {
-    case .unknown, .conflict(.log): return .readLog(unit.draft.decisiveLog.m)
-    case .conflict(.rating(let account)): return .readAccount(account)
-    case .applied(let nodes): return end(number, unit, .stored(nodes: nodes))
-    case .failed: return end(number, unit, .failed)
-    case .conflict(let conflict): return end(number, unit, .refused(conflict))
+    case .applied(let nodes): end(number, .stored(nodes: nodes))
+    case .failed: end(number, .failed)
+    case .unknown, .conflict(.log): units[number].map { .readLog($0.draft.decisiveLog.m) }
+    case .conflict(.rating(let account)): units[number].map { _ in .readAccount(account) }
+    case .conflict(let conflict): end(number, .refused(conflict))
     }
   }
 
   /// The answer to `readLog`; `found`: the match as the store has it.
   mutating func decide(_ number: UInt64, _ found: FollowedMatch?) -> Output? {
-    guard let unit = units[number] else { return nil }
-    guard let found, unit.draft.isStored(in: found) else { return end(number, unit, .retry) }
+    guard let found, units[number]?.draft.isStored(in: found) == true else { return end(number, .retry) }
     // Only this log's followers are known. Nodes that follow another log of the unit find the change by comparing memory with the store.
-    return end(number, unit, .stored(nodes: [found.match.record.id: found.nodes]))
+    return end(number, .stored(nodes: [found.match.record.id: found.nodes]))
   }
 
   /// The account of `readAccount` was read.
-  mutating func decideAgain(_ number: UInt64) -> Output? { units[number].map { end(number, $0, .retry) } }
+  mutating func decideAgain(_ number: UInt64) -> Output? { end(number, .retry) }
 
   /// Forgets the client or administrator who waits for a unit of unknown outcome, and returns the unit as it was; `nil` if it has ended.
   mutating func forgetOrigin(_ number: UInt64) -> Unit? {
@@ -108,8 +106,9 @@ struct UnitPipeline: Sendable {
     return unit
   }
 
-  private mutating func end(_ number: UInt64, _ unit: Unit, _ end: End) -> Output {
-    units[number] = nil
+  /// `nil` if the unit has ended before.
+  private mutating func end(_ number: UInt64, _ end: End) -> Output? {
+    guard let unit = units.removeValue(forKey: number) else { return nil }
     while first < order.count, units[order[first].number] == nil { first += 1 }
     if first > 256, first * 2 > order.count {
       order.removeFirst(first)

@@ -85,14 +85,14 @@ import TicTacToe
     let resigned = MatchEvent(at: now.wall, side: .x, .resign)
     directory.fold([(resigned, resigned.body)], of: m, after: 1, context)
     let sent = directory.takeOutputs().compactMap { output -> ConnectionID? in
-      if case .effect(.send(let id, _, _)) = output { id } else { nil }
+      if case .effects(let lines) = output, case .send(let id, _, _) = lines.first { id } else { nil }
     }
     #expect(sent == [1] && directory[m]?.state.seq == 2)
     let impossible = MatchEvent(at: now.wall, .gone)
     directory.fold([(impossible, impossible.body)], of: m, after: 2, context)
     let outputs = directory.takeOutputs()
     #expect(directory[m] == nil && directory.abandonedCount == 1)
-    guard case .effect(.close(1, .restart, _, _)) = outputs.first,
+    guard case .effects(let lines) = outputs.first, case .close(1, .restart, _, _) = lines.first,
       case .submit(let draft)? = outputs.first(where: { if case .submit = $0 { true } else { false } })
     else {
       Issue.record("the match does not end")
