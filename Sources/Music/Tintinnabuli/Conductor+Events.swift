@@ -227,11 +227,11 @@ extension Conductor {
     return events
   }
 
-  /// The number of pairs of an event's bar, and the seconds of a short note. The usual number comes from `rules.bars`, in a long piece from
-  /// `sentences.pairs`. A bar has fewer pairs if a person replies and the time is too short for them. If the music times the reply but not
-  /// the event, the bar has `rules.bars.answered` pairs and a long note. Unless the music times both, short notes are so quick that the
-  /// long note starts within `reach` per cent of the expected thinking time, and at most `apart` seconds after the last one heard. If
-  /// notes as quick as `quickest` do not fit, the long note starts later.
+  /// The number of pairs of an event's bar, the long note's pair included, and the seconds of a short note. The usual number comes from
+  /// `rules.bars`, in a long piece from `sentences.pairs`. A bar has fewer pairs if a person replies and the time is too short for them. If
+  /// the music times the reply but not the event, the bar has `rules.bars.answered` pairs and a long note. Unless the music times both,
+  /// short notes are so quick that the long note starts within `reach` per cent of the expected thinking time, and at most `apart` seconds
+  /// after the last one heard. If notes as quick as `quickest` do not fit, the long note starts later.
   private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
     let usualShorts =

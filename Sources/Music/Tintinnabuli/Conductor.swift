@@ -32,8 +32,6 @@ public struct Conductor: Sendable {
   public var explains = false
   /// The seed of the running piece, for its record.
   public var pieceSeed: UInt64 { series.seed }
-  /// The number of pieces begun after the session's first.
-  public var pieceNumber: UInt64 { series.number }
   /// Whether T is silent because of a lost connection.
   public internal(set) var connectionLost = false
   /// How far ahead `advance(to:)` returns events, so that the music continues if the caller stalls.

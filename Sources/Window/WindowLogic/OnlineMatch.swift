@@ -122,14 +122,16 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Shows a move at once, before the server confirms the move.
+  /// Shows a move at once, before the server confirms it. `view` is the match as the server last sent it; `sent` is an own move that it lacks
+  /// still; `boardAcceptsMove`: the board, which shows `sent`, waits for this player.
   mutating func play(_ cell: Cell, boardAcceptsMove: Bool) -> [Effect] {
     guard let view, view.canMove, sent == nil, boardAcceptsMove else { return .refused(.notYourTurn) }
     sent = (view.state.moves.count, cell)
     return [.play(cell), .command(.move(id, cell))]
   }
 
-  /// Chooses the premove, or cancels it if its cell is chosen again; `nil` if it is not the opponent's turn.
+  /// Chooses the premove, or cancels it if its cell is chosen again; `nil` if it is not the opponent's turn. The board decides whose turn it
+  /// is, so a premove can be chosen before the server has confirmed the own move.
   mutating func choosePremove(_ cell: Cell, on board: Game) -> [Effect]? {
     guard let view, let you, view.state.phase == .live, !board.isOver, board.turn != you else { return nil }
     if premove?.cell == cell {

@@ -179,7 +179,7 @@ extension Lobby {
           lobby.people.accounts.invalidate(found.map(\.id))
           lobby.take(found)
         }
-        lobby.carryOut(lobby.units.decideAgain(number), number)
+        lobby.carryOut(lobby.units.retry(number), number)
       }
     case nil: break
     }
@@ -190,7 +190,7 @@ extension Lobby {
     ask(.match(m)) { lobby, answer in
       guard case .match(let found) = answer else { return lobby.askAgain(.readOutcome(of: number)) }
       if let found { lobby.take(found.accounts) }
-      let output = lobby.units.decide(number, found)
+      let output = lobby.units.resolve(number, found)
       if case .ended(_, .retry) = output { lobby.withMatches { $0.catchUp(m, found, $1) } }
       lobby.carryOut(output, number)
     }

@@ -32,9 +32,9 @@ struct UnitPipeline: Sendable {
   enum Output {
     /// The unit has left the pipeline.
     case ended(Unit, End)
-    /// Read a log, which shows whether the unit was stored, and pass the answer to `decide`.
+    /// Read a log, which shows whether the unit was stored, and pass the answer to `resolve`.
     case readLog(MatchID)
-    /// Read an account, whose rating has changed, and then call `decideAgain`.
+    /// Read an account, whose rating has changed, and then call `retry`.
     case readAccount(Int64)
   }
 
@@ -87,14 +87,14 @@ struct UnitPipeline: Sendable {
   }
 
   /// The answer to `readLog`; `found`: the match as the store has it.
-  mutating func decide(_ number: UInt64, _ found: FollowedMatch?) -> Output? {
+  mutating func resolve(_ number: UInt64, _ found: FollowedMatch?) -> Output? {
     guard let found, units[number]?.draft.isStored(in: found) == true else { return end(number, .retry) }
     // Only this log's followers are known. Nodes that follow another log of the unit find the change by comparing memory with the store.
     return end(number, .stored(nodes: [found.match.record.id: found.nodes]))
   }
 
   /// The account of `readAccount` was read.
-  mutating func decideAgain(_ number: UInt64) -> Output? { end(number, .retry) }
+  mutating func retry(_ number: UInt64) -> Output? { end(number, .retry) }
 
   /// Forgets the client or administrator who waits for a unit of unknown outcome, and returns the unit as it was; `nil` if it has ended.
   mutating func forgetOrigin(_ number: UInt64) -> Unit? {

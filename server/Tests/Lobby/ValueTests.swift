@@ -48,7 +48,7 @@ import TicTacToe
         Issue.record("the log is not read")
         return nil
       }
-      return units.decide(number, found)
+      return units.resolve(number, found)
     }
     let lost = Verdict.unknown("the answer was lost")
     guard case .ended(_, .stored(let nodes)) = judge(lost, found([[], resigned.body])) else {
@@ -66,12 +66,12 @@ import TicTacToe
     let number = units.add(draft, .ordered(7), 0)
     guard case .readAccount(1) = units.judge(number, .conflict(.rating(1))),
       case .ordered(7)? = units.forgetOrigin(number)?.origin, case .itself? = units[number]?.origin,
-      case .ended(_, .retry) = units.decideAgain(number)
+      case .ended(_, .retry) = units.retry(number)
     else {
       Issue.record("the unit is not decided again")
       return
     }
-    #expect(units.isSettled && units.decideAgain(number) == nil)
+    #expect(units.isSettled && units.retry(number) == nil)
   }
 
   @Test func `a matched ticket can be found by its match until its connection seeks again`() throws {
