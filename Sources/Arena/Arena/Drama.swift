@@ -29,10 +29,13 @@ struct Drama: Sendable {
   /// `moves` is `nil` in Classic, where `game` contains the moves.
   static func points(of game: PackedGame, start: VariantState?, _ moves: GameMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: GameMoves(start: start).state(Classic.self)) }
-    guard variant.isSolved else { return ultimatePoints(of: moves) }
-    var game = Game(from: start ?? VariantState(startOf: variant))
-    for cell in moves.cells { try? game.play(cell) }
-    return game.variantMoves.reduce(0) { $0 + points(of: $1) }
+    switch variant {
+    case .ultimate: return ultimatePoints(of: moves)
+    case .classic, .infinite, .misere:
+      var game = Game(from: start ?? VariantState(startOf: variant))
+      for cell in moves.cells { try? game.play(cell) }
+      return game.variantMoves.reduce(0) { $0 + points(of: $1) }
+    }
   }
 
   private func points(of game: PackedGame, start: Position) -> Int {

@@ -84,7 +84,7 @@ extension Lobby {
     ask(.follow(m, node)) { lobby, answer in
       if case .match(let found) = answer { return lobby.loaded(m, found) }
       lobby.membership.requireComparison()
-      for work in lobby.matches.failLoading(m) {
+      for work in lobby.matches.endLoading(m, hasFailed: true) {
         switch work {
         case .request(let request, let id): lobby.resumeConnection(id) { $0.refuseUnread(request, id) }
         case .annul(let number): lobby.replies.add(.orderCompleted(number, nil))

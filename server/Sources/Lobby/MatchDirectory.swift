@@ -270,12 +270,9 @@ struct MatchDirectory: Sendable {
     if loads.wait(for: m, work) { outputs.append(.load(m)) }
   }
 
-  /// The store has answered: returns the work that has waited for the match.
-  mutating func endLoading(_ m: MatchID) -> [MatchLoads.Work] { loads.end(m) }
-
-  /// The store has not answered: returns the work that has waited for the match.
-  mutating func failLoading(_ m: MatchID) -> [MatchLoads.Work] {
-    _ = loads.takeAnnounced(m)
+  /// The store has answered, or failed to: returns the work that has waited for the match.
+  mutating func endLoading(_ m: MatchID, hasFailed: Bool = false) -> [MatchLoads.Work] {
+    if hasFailed { _ = loads.takeAnnounced(m) }
     return loads.end(m)
   }
 

@@ -84,7 +84,7 @@ extension Profile {
       if let rules = rules(match.record.id) { return games.contains(rules) }
       switch match.bodies.first.flatMap({ try? MatchEvent(body: $0) })?.kind {
       case .open(_, let terms), .start(_, let terms, _, _, _, _): return games.contains(terms.rules)
-      default: return true
+      default: return false
       }
     }.map(\.record.id)
   }
