@@ -131,6 +131,7 @@ export class Sound {
     this.setSession(this.session);
     const make = options => new AudioContext({ latencyHint: 'interactive', ...options });
     let context;
+    // Chromium 156 and Firefox 153 accept any rate. If a browser refuses this one, the sound module resamples.
     try { context = make({ sampleRate: RATE }); } catch { context = make(); }
     this.context = context;
     context.onstatechange = () => {

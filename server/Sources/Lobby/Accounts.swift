@@ -22,8 +22,8 @@ struct Accounts: Sendable {
   /// Makes the next `cache` of each account replace the cached values, even by values of a lower version.
   mutating func invalidate(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
 
-  /// The store's accounts that differ from memory replace those in memory, even by a lower version, because the database may have lost
-  /// changes, unless memory has changed an account since the store was asked. `versions`: as they were then.
+  /// Lets these accounts of the store replace those in memory at the next `cache`, even by a lower version: the database may have lost
+  /// changes. Skips accounts that memory has changed since the question. `versions`: those then.
   mutating func invalidate(_ found: [AccountRecord], unlessChangedSince versions: [Int64: Int64]) {
     invalidate(found.map(\.id).filter { all[$0]?.version == versions[$0] })
   }

@@ -71,7 +71,7 @@ extension LiveMatch {
     ServerMessage.events(of: self.id, Array(log.bodies.prefix(last)), after: seq).map { .line($0, to: id) }
   }
 
-  /// The code of an open room, and how long it lives; throws if the room has none any more.
+  /// The room's code, and the milliseconds until it expires (0 once the match has begun); throws if the match has no code.
   func room(at now: Int64) throws(Refusal) -> ServerMessage {
     guard let code = record.code else { throw Refusal(.code, "this room no longer exists") }
     return .room(id, code: code, expiresIn: Int(max(0, (codeDies ?? now) - now)))

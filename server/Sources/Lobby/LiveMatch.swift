@@ -31,7 +31,7 @@ struct LiveMatch: Sendable {
   /// The match's pending timers, by due time in monotonic ms, the latest first: a new timer is set only if due before all others.
   var timers: [Int64] = []
 
-  /// `isRead`: the match is read again from the store before the request is handled.
+  /// `isRead`: the request waits for a read of the match, and is then handled without another.
   typealias Waiting = (id: ConnectionID, request: Request, isRead: Bool)
 
   struct Work: Sendable {

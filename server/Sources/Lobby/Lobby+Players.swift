@@ -94,7 +94,7 @@ extension Lobby {
     for account in found
     where people.accounts[account.id] != nil || players.contains(account.id) || !matches.of(account.id).isEmpty {
       people.accounts.cache(account)
-      // Memory may have a later version than `account`, whose ban has been lifted since.
+      // Judge the account in memory: it may be later than `account`, and a ban in `account` lifted since.
       guard let known = people.accounts[account.id], known.isClosed else { continue }
       for session in people.sessions.of(known.id) { disconnect(session, known.banned ? .banned : .deleted) }
     }
@@ -273,7 +273,7 @@ extension Lobby {
     }
   }
 
-  /// Subscribes the seeker's session, also if it withdrew its seek too late. Without a session, the player has left.
+  /// Subscribes the seeker's session, also if it withdrew its seek too late. If the session has ended, the player has left.
   mutating func seatOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let session = people.sessions[seat.session] else { return matches.markLeft(seat.account, m) }
     if seeks[session.connection]?.id == seat.id { carryOut(seeks.match(session.connection, to: m)) }

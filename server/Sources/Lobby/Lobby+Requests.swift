@@ -67,6 +67,7 @@ extension Lobby {
       ask(.code(code), for: command) { lobby, answer throws(Refusal) in
         guard case .id(let m) = answer else { throw .busy }
         guard let m else { throw .roomCode }
+        lobby.people.tries.takeBackCode(command)
         lobby.route(command.request, m, for: id)
       }
     case .register, .token, .mute, .block: try change(command)
@@ -274,7 +275,6 @@ extension Lobby {
       throw .roomCode
     }
     guard opener.id != account.id else {
-      people.tries.takeBackCode(command)
       return send(try match.room(at: now.monotonic), to: command.id, re: command.re)
     }
     try command.requireMayPlay(match.state.terms)

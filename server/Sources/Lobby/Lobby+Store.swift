@@ -196,7 +196,7 @@ extension Lobby {
     }
   }
 
-  /// Refuses the requests that wait for a unit of unknown outcome. The unit stays in flight: if it was stored, its events are sent later, and
+  /// Refuses the requests that wait for a unit of unknown outcome. The unit stays in flight: if it was stored, its events are sent later;
   /// if not, its command is dropped.
   mutating func refuseWaiting(for number: UInt64) {
     guard let unit = units.forgetOrigin(number) else { return }
@@ -216,7 +216,7 @@ extension Lobby {
   private mutating func stored(_ unit: UnitPipeline.Unit, _ nodes: [MatchID: [NodeID]]) {
     let draft = unit.draft
     replies.counts.count(draft)
-    // A player who joins a room is subscribed with the events.
+    // `grow` subscribes a player who joins a room.
     let joiner = unit.origin.command.flatMap { command in
       if case .join = command.line.message { people.session(of: command.id) } else { nil }
     }
@@ -280,8 +280,8 @@ extension Lobby {
     unlockMatches(of: unit)
   }
 
-  /// Handles a unit that was not stored: refuses the client's command, fails the administrator's order, or reads the queue again after a
-  /// pairing.
+  /// Tells a unit's origin that the unit was not stored, or that nobody knows yet: refuses the command, fails the order, or has the queue
+  /// read again.
   private mutating func reportFailure(to origin: UnitOrigin, _ refusal: Refusal) {
     switch origin {
     case .command(let command, _), .opened(let command): refuse(command.id, command.re, refusal)

@@ -79,7 +79,7 @@ extension Lobby {
     publish(otherNodes.map(\.id), .tournament(code))
   }
 
-  /// Makes a connection follow a tournament, and answers with the tournament's state and table.
+  /// Makes a connection follow a tournament, and answers with the tournament's state, and its table or the player's row.
   private mutating func follow(
     _ found: Tournament, _ command: ClientCommand, isOrganiser: Bool, needsTable: Bool = false, secret: String? = nil
   ) throws(Refusal) {
@@ -90,7 +90,7 @@ extension Lobby {
     tournaments.follow(found, command, isOrganiser: isOrganiser, now)
     // The answer will say that the tournament is over: first send the rows that this connection's table lacks.
     if hadTable, tournaments[code]?.phase(now) == .over { tellChanges(of: code) }
-    // A connection that has the table already gets only its own player's row.
+    // A connection that has the table gets only its own player's row, unless it asks for the table.
     replies.add(tournaments.answer(command, about: code, isWhole: needsTable || !hadTable, secret: secret, now))
   }
 

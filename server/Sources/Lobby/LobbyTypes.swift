@@ -113,7 +113,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var loginsPerMinute = 30
   /// The most registrations a day from one address, at all nodes of a store.
   package var namesPerDay = 20
-  /// The most attempts with the codes of rooms and tournaments a minute at this node, per address and per account.
+  /// The most wrong codes of rooms and tournaments a minute at this node, per address and per account.
   package var codeTriesPerMinute = 5
   /// The number of units in flight above which commands are refused as busy.
   package var maxPending = 4096

@@ -34,7 +34,7 @@ struct LoginAttempt: Sendable {
     }
   }
 
-  /// The answer to the client. `matches`: its live ones.
+  /// The answer to the client. `matches`: the player's live matches and open rooms whose games the client knows.
   func welcome(
     _ session: Session, _ account: AccountRecord, _ matches: [MatchID], _ configuration: LobbyConfiguration,
     _ nodes: Membership

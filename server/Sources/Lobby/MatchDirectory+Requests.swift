@@ -5,7 +5,7 @@ import TicTacToe
 /// Limits of players, and the requests, units and spectators of each match.
 extension MatchDirectory {
   /// The live matches and open rooms of an account.
-  func live(of account: Int64) -> [MatchID] { of(account).filter { self[$0]?.isOver == false } }
+  private func live(of account: Int64) -> [MatchID] { of(account).filter { self[$0]?.isOver == false } }
 
   /// The most live matches and open rooms of an account at one node, and the most open rooms among them.
   static let mostPerAccount = 64

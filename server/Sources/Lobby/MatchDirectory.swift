@@ -3,8 +3,8 @@ import MatchStore
 import TicTacToe
 
 /// The matches of a node: those in memory, and those being loaded. It folds stored events, follows players who come and go, and reads a
-/// match again if memory may lack events. After each call, the lobby takes the outputs (`withMatches`), also after functions without a
-/// context, such as `load` and `reread`.
+/// match again if memory may lack events. The lobby calls each function that may append outputs inside `withMatches`, which carries them
+/// out; also those without a context, such as `load`.
 struct MatchDirectory: Sendable {
   private var matches = MatchTable()
   private var loads = MatchLoads()
@@ -182,7 +182,7 @@ struct MatchDirectory: Sendable {
     let byes = matches[m]?.byes(in: events) ?? []
     update(m, log.record, nodes)
     if log.record != nil { readPlayers(of: m, context) }
-    // A player who joins is sent the events, too.
+    // Subscribe the player who joins first, so that the events are sent to the player, too.
     if let joiner { subscribe(joiner, at: m, context) }
     fold(Array(zip(events, log.bodies)), of: m, after: log.after, begins: begins, context)
     // The match was over before this unit. A finished match lists no nodes, so notify all other nodes.
@@ -226,7 +226,7 @@ struct MatchDirectory: Sendable {
     readPlayers(of: match.id, context)
   }
 
-  /// The store's matches that differ from memory. `known`: those in memory when the store was asked.
+  /// Reads again, or loads, the store's matches that differ from memory. `known`: those in memory when the store was asked.
   mutating func compare(_ changed: [MatchID], known: [MatchID: Int]) {
     for m in changed { if known[m] != nil { reread(m) } else if matches[m] == nil { load(m, .named) } }
   }
@@ -276,7 +276,7 @@ struct MatchDirectory: Sendable {
     return loads.end(m)
   }
 
-  /// Loads a match as soon as the store answers again: its players do not know of it yet.
+  /// Queues work again that the store did not answer, and asks again after a pause: the players do not know of the match yet.
   mutating func loadLater(_ m: MatchID, _ work: MatchLoads.Work) {
     if loads.wait(for: m, work) { outputs.append(.loadLater(m)) }
   }

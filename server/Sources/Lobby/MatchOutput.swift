@@ -32,7 +32,7 @@ enum MatchOutput {
   case read([AccountRecord], players: [Int64])
   /// Read these accounts of players, which are not in memory.
   case readAccounts([Int64])
-  /// The match has ended. `players`: their connections, whose last tickets may have led to it.
+  /// The match has ended. `players`: the players' connections here; their last tickets may have led to the match.
   case ended(MatchID, players: [ConnectionID])
   /// The match has left memory.
   indirect case evicted(LiveMatch)

@@ -1,7 +1,7 @@
 import Base
 import MatchProtocol
 
-/// The secrets that the server gives to its clients. A store keeps only their digests.
+/// Secrets of clients, most of them made by the server. The store keeps only their digests.
 package enum Secret {
   /// 300 random bits as 60 base-32 digits.
   package static func make(from random: inout Entropy) -> String {

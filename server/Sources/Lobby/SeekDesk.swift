@@ -4,7 +4,7 @@ import MatchStore
 
 /// The present and the last seek of each connection of this node, by connection and by ticket.
 struct SeekDesk: Sendable {
-  /// The lobby carries these out in order.
+  /// Orders for the lobby, to be carried out in this order.
   enum Output {
     /// Queue a ticket in the store, and pass the answer to `queued`. `hasLostPlace`: its row in the store has disappeared.
     case queue(Ticket, ConnectionID, re: String?, hasLostPlace: Bool)
@@ -153,7 +153,8 @@ struct SeekDesk: Sendable {
     return end(id)
   }
 
-  /// Ends the seeks of players who can no longer be paired in a tournament. `refusal`: why an account cannot.
+  /// Ends the seeks of players who can no longer be paired in a tournament. `refusal`: the reason for an account; `nil` if it can be
+  /// paired.
   mutating func endSeeks(in tournament: String, _ refusal: (Int64) -> Refusal?) -> [Output] {
     seekers.flatMap { id -> [Output] in
       guard let seek = open[id], seek.isStored, seek.ticket.seek.terms.tournament == tournament,

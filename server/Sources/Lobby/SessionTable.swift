@@ -40,7 +40,8 @@ struct SessionTable: Sendable {
     connections.beginSession(session.id, on: session.connection, first: first)
   }
 
-  /// The question that makes a session's new resume token the only one; `nil` unless this line shows first that the token has arrived.
+  /// The question that makes a session's new resume token the only valid one. `nil` unless this line, decoded at `time`, is the first after
+  /// the login: it shows that the token has arrived.
   mutating func settle(_ session: Session, at time: Int64) -> StoreQuestion? {
     guard let since = session.unsettledSince, time > since else { return nil }
     sessions.settle(session.id)

@@ -52,7 +52,8 @@ struct SharedPages: Sendable {
   /// The most matches on a page of history.
   static let historyPage = 20
 
-  /// The page that was read. `more`: the time before which the next page begins, in milliseconds since 1970; `nil` after the last page.
+  /// Ends what `beginHistory` began, and returns the page; throws if the store did not answer. `more`: the time before which the next page
+  /// begins, in milliseconds since 1970; `nil` after the last page.
   mutating func endHistory(_ answer: StoreAnswer?) throws(Refusal) -> (found: [MatchSummary], more: Int64?) {
     historyReaders -= 1
     guard case .summaries(let found, let count) = answer else { throw .busy }
@@ -89,7 +90,7 @@ extension Profile {
     }.map(\.record.id)
   }
 
-  /// The match that a command means which names none.
+  /// The match meant by a command that names none.
   func match(meantBy message: ClientMessage) -> MatchID? {
     switch message {
     case .act(_, .rematch, _): last

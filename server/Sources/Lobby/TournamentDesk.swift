@@ -144,8 +144,8 @@ struct TournamentDesk: Sendable {
     entries[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || wasOrganiser)
   }
 
-  /// Answers a command of a follower with the tournament's state (its notice) and its table, or only with the player's row. `secret`: the
-  /// organiser's, for the answer to `host`.
+  /// Answers a command of a follower with the tournament's state (its notice) and, if `isWhole`, its table; otherwise only with the
+  /// player's row. `secret`: the organiser's, for the answer to `host`.
   mutating func answer(
     _ command: ClientCommand, about code: String, isWhole: Bool, secret: String?, _ now: Moment
   ) -> [LobbyEffect] {
@@ -273,9 +273,7 @@ extension Tournament {
     case .removed: return Refusal(.over, Refusal.removedFromTournament.text)
     }
   }
-}
 
-extension Tournament {
   func account(numbered number: Int) throws(Refusal) -> Int64 {
     guard let entrant = entrants.first(where: { $0.row.number == number }) else {
       throw Refusal(.notFound, "the tournament has no such player")
@@ -292,7 +290,7 @@ extension MatchSummary {
 }
 
 extension TournamentOrder {
-  /// Whether the order comes from the organiser. Throws if it must and does not.
+  /// Whether the order comes from the organiser. Throws if the secret is wrong, or missing from an order that only the organiser may give.
   func isOrganiser(of record: TournamentRecord) throws(Refusal) -> Bool {
     let isOrganiser = secret.map { Secret.digest($0) == record.secret } ?? false
     guard isOrganiser || secret == nil && !isOrganisers else {

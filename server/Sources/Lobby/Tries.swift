@@ -23,7 +23,7 @@ struct Tries: Sendable {
     guard !allowed.contains(false) else { throw .tooManyCodeTries(most) }
   }
 
-  /// A player who comes back to an own room does not guess a code.
+  /// The code was right: only wrong ones count.
   mutating func takeBackCode(_ command: ClientCommand) { for what in command.tries("code") { takeBack(what) } }
 
   /// Throws if no attempt is left in this minute. The caller counts the attempt once the code has proved wrong.
@@ -33,12 +33,13 @@ struct Tries: Sendable {
   }
 
   /// Throws if a player may not see a match: it began as a room, the player neither plays nor watches it, and its code is missing or wrong.
+  /// With a code, also throws if no attempt is left, even if the code is right.
   mutating func requireMaySee(
     _ match: LiveMatch, _ code: String?, _ command: ClientCommand, atMost most: Int, _ now: Int64
   ) throws(Refusal) {
     if match.record.opener == nil || match.accounts.contains(command.account.id) { return }
     if let code {
-      // Before comparing: beyond the limit, the right code must not be told from a wrong one.
+      // Check this first: once the limit is reached, a right code must be answered like a wrong one.
       try requireCode(command, atMost: most, now)
       if let right = match.record.code, canonicalCode(code) == right { return }
       try countCode(command, atMost: most, now)

@@ -12,7 +12,7 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// The command whose connection waits for the verdict; `nil` if no client caused the unit.
+  /// The command whose connection waits for the verdict; `nil` if no connection waits.
   var command: ClientCommand? {
     switch self {
     case .command(let command, _), .opened(let command): command
@@ -106,7 +106,7 @@ struct UnitPipeline: Sendable {
     return unit
   }
 
-  /// `nil` if the unit has ended before.
+  /// Takes a unit out; `nil` if it has ended before.
   private mutating func end(_ number: UInt64, _ end: End) -> Output? {
     guard let unit = units.removeValue(forKey: number) else { return nil }
     while first < order.count, units[order[first].number] == nil { first += 1 }

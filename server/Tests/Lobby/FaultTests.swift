@@ -256,8 +256,9 @@ import TicTacToe
     let friend = world.login("friend"), third = world.login("third")
     let (_, m, code) = try world.room("create none")
     world.type(friend, "join \(code)")
-    world.type(third, "join \(code)")
+    for _ in 0..<6 { world.type(third, "join \(code)") }
     #expect(world.heardAny(third, "this room is full") && world.heardAny(third, "watch \(m) \(code)"))
+    #expect(!world.heardAny(third, #""code":"rate""#), "only wrong codes count as attempts")
     world.type(third, "watch \(m) \(code)")
     #expect(world.heardAny(third, #""t":"state""#))
   }
