@@ -114,7 +114,7 @@ struct ServeOptions: ParsableArguments {
     var maxTournaments: Number = 64
     @Option(help: ArgumentHelp("Open tournaments that were made from one address.", valueName: "n"))
     var tournamentsPerAddress: Number = 2
-    @Option(help: ArgumentHelp("Wrong codes of rooms and tournaments a minute, of one address or account.", valueName: "n"))
+    @Option(help: ArgumentHelp("Wrong codes of rooms a minute, of an address or an account.", valueName: "n"))
     var codeTries: Number = 5
     @Option(
       help: ArgumentHelp("Waiting writes above which commands are refused as busy.", valueName: "n"))
