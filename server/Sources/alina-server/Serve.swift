@@ -139,15 +139,7 @@ struct ServeOptions: ParsableArguments {
     var result = ServerConfiguration()
     let address = try Self.address(addresses.listen, "listen")
     (result.listener.host, result.listener.port) = address
-    let folder = storage.data ?? Self.defaultFolder
-    result.data = storage.memory ? nil : folder
-    do { result.store = try storage.store.map { try PGAddress($0) } } catch let error as StoreError {
-      throw ConfigurationError(text: "--store: \(error.description)")
-    }
-    result.store?.allowsLossyFailover = storage.allowLossyFailover
-    guard !storage.memory || storage.store == nil else {
-      throw ConfigurationError(text: "--store and --memory exclude each other")
-    }
+    try resolveStorage(&result)
     if let told = addresses.publicAddress {
       let (host, port) = try Self.address(told, "public-address")
       guard !Self.isEveryAddress(host), port > 0 else {
@@ -158,22 +150,54 @@ struct ServeOptions: ParsableArguments {
     let page = addresses.noPage ? nil : try Self.address(addresses.page, "page")
     result.page = page.map { .tcp(host: $0.host, port: $0.port) }
     try resolveAdmin(&result)
+    result.listener.tls = try tls(starts: starts, host: address.host)
+    try refuseUnencrypted(address, page)
+    if let page { try resolve(page, &result) }
+    try resolveLimits(&result)
+    for text in (addresses.proxyFrom ?? "").split(separator: ",") {
+      guard let range = AddressRange(String(text)) else {
+        throw ConfigurationError(text: "--proxy-from: \(text) is not an address or network like 10.0.0.0/8")
+      }
+      result.listener.proxies.append(range)
+    }
+    try resolveLog(&result)
+    return result
+  }
+
+  private func resolveStorage(_ result: inout ServerConfiguration) throws {
+    result.data = storage.memory ? nil : storage.data ?? Self.defaultFolder
+    result.weakSync = storage.weakSync
+    do { result.store = try storage.store.map { try PGAddress($0) } } catch let error as StoreError {
+      throw ConfigurationError(text: "--store: \(error.description)")
+    }
+    result.store?.allowsLossyFailover = storage.allowLossyFailover
+    guard !storage.memory || storage.store == nil else {
+      throw ConfigurationError(text: "--store and --memory exclude each other")
+    }
+  }
+
+  /// Makes a missing self-signed certificate for `host` only if the server `starts`.
+  private func tls(starts: Bool, host: String) throws -> ServerTLS? {
+    let folder = storage.data ?? Self.defaultFolder
     switch (encryption.tlsCert, encryption.tlsKey, encryption.tlsSelfSigned) {
     case (let certificate?, let key?, false):
       for (flag, file) in [("--tls-cert", certificate), ("--tls-key", key)] {
         do { _ = try String(readFrom: file) } catch { throw ConfigurationError(text: "\(flag): \(error)") }
       }
-      do { result.listener.tls = try ServerTLS(certificate: certificate, key: key) } catch {
+      do { return try ServerTLS(certificate: certificate, key: key) } catch {
         throw ConfigurationError(text: "--tls-cert \(certificate) and --tls-key \(key) cannot be used: \(error)")
       }
     case (nil, nil, true) where starts || ServerTLS.hasSelfSigned(in: folder):
-      do { result.listener.tls = try ServerTLS.selfSigned(in: folder, names: ["localhost", address.host]) } catch {
+      do { return try ServerTLS.selfSigned(in: folder, names: ["localhost", host]) } catch {
         throw ConfigurationError(text: "--tls-self-signed: no certificate in \(folder): \(error)")
       }
-    case (nil, nil, _): break
+    case (nil, nil, _): return nil
     default:
       throw ConfigurationError(text: "TLS needs --tls-cert and --tls-key, or --tls-self-signed alone")
     }
+  }
+
+  private func refuseUnencrypted(_ address: (host: String, port: Int), _ page: (host: String, port: Int)?) throws {
     let isEncrypted = encryption.tlsCert != nil || encryption.tlsSelfSigned
     for (flag, address) in [("--listen", address)] + (page.map { [("--page", $0)] } ?? []) {
       guard isEncrypted || encryption.insecure || PeerAddress.isLoopback(address.host) else {
@@ -182,20 +206,16 @@ struct ServeOptions: ParsableArguments {
             + "--tls-self-signed, or --insecure to go without")
       }
     }
-    if let page { try resolve(page, &result) }
+  }
+
+  private func resolveLimits(_ result: inout ServerConfiguration) throws {
     let million = 1...1_000_000
     let rate = try limits.rate.checked("rate", million)
     let burst = try limits.burst.checked("burst", million)
     let botRate = try limits.botRate.checked("bot-rate", million)
     result.threads = try limits.threads.checked("threads", 1...64)
     result.keepDays = try storage.keepDays?.checked("keep-days", 1...36_500)
-    var files = rlimit()
-    // Shells and systemd set a low soft limit of open files, which a process may raise to the hard limit.
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-    files.rlim_cur = files.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-    let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))
+    let most = result.share(max(1, Self.raisedFileLimit() - 64))
     result.listener.maxConnections =
       try limits.maxConnections?.checked("max-connections", 1...most) ?? min(10_000, most)
     result.listener.maxPerAddress = try limits.maxPerAddress.checked("max-per-address", million)
@@ -212,13 +232,19 @@ struct ServeOptions: ParsableArguments {
     result.lobby.tournamentsPerAddress = try limits.tournamentsPerAddress.checked("tournaments-per-address", million)
     result.lobby.maxPending = try limits.maxPending.checked("max-pending", 1...10_000_000)
     result.lobby.maxWait = try limits.maxWait.checked("max-wait", 1...600_000)
-    for text in (addresses.proxyFrom ?? "").split(separator: ",") {
-      guard let range = AddressRange(String(text)) else {
-        throw ConfigurationError(text: "--proxy-from: \(text) is not an address or network like 10.0.0.0/8")
-      }
-      result.listener.proxies.append(range)
-    }
-    result.weakSync = storage.weakSync
+  }
+
+  /// Shells and systemd set a low soft limit of open files, which a process may raise to the hard limit.
+  private static func raisedFileLimit() -> Int {
+    var files = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    files.rlim_cur = files.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    return Int(min(files.rlim_cur, 1_000_000))
+  }
+
+  private func resolveLog(_ result: inout ServerConfiguration) throws {
     guard let format = Logger.Format(rawValue: log.logFormat) else {
       throw ConfigurationError(text: "--log-format is text or json, not \(log.logFormat)")
     }
@@ -227,7 +253,6 @@ struct ServeOptions: ParsableArguments {
         text: "--log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     (result.logFormat, result.logLevel) = (format, level)
-    return result
   }
 
   private func resolveAdmin(_ result: inout ServerConfiguration) throws {
