@@ -58,56 +58,18 @@ enum ServerProcess {
     signal(SIGPIPE, SIG_IGN)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     let lobbyGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let store: any MatchStore
-    if let address = configuration.store {
-      let database = try PostgresStore(address)
-      logger.notice("store", metadata: ["url": "\(database.place)"])
-      store = database
-    } else if let data = configuration.data {
-      let file = try SQLiteStore(path: ServerConfiguration.database(in: data))
-      if configuration.weakSync { try file.weaken() }
-      store = file
-    } else {
-      store = try SQLiteStore(path: SQLiteStore.inMemory)
-    }
+    let store = try openStore(configuration, logger)
     let host = LobbyHost(
       loop: lobbyGroup.next(), store: store, configuration: configuration.lobby, logger: logger)
     let signals = Signals([SIGTERM, SIGINT, SIGHUP])
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    var pages: [HTTPServer] = []
-    var pageAddress: String?
-    if let address = configuration.page {
-      let page = PeoplePage(
-        host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
-      let server = try await naming("--page") {
-        try page.serve(
-          at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page,
-          tls: configuration.pageTLS)
-      }
-      pages.append(server)
-      let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(server.address)/"
-      pageAddress = url
-      logger.notice("page", metadata: ["url": url])
-      if configuration.site?.isThere != true {
-        logger.notice("the game page is not built: run scripts/web, or name its folder with --web")
-      }
-    }
-    let adminPage = AdminPage(host: host, listener: listener, page: pages.first)
-    for (name, address) in [("admin", configuration.admin), ("metrics", configuration.metrics)] {
-      guard let address else { continue }
-      let server = try await naming("--\(name)") {
-        try adminPage.serve(
-          at: address, onlyMetrics: name == "metrics", loop: pageGroup.next(),
-          mostConnections: configuration.mostOnPages.admin)
-      }
-      pages.append(server)
-      let isTCP = if case .tcp = address { true } else { false }
-      logger.notice(name, metadata: ["url": isTCP ? "http://\(server.address)/" : "\(server.address)"])
-    }
+    let page = try await servePage(configuration, host, listener, pageGroup, logger)
+    let adminPage = AdminPage(host: host, listener: listener, page: page?.server)
+    let adminServers = try await serve(adminPage, configuration, pageGroup, logger)
     let tls = configuration.listener.tls
     if let tls { logger.notice("TLS", metadata: ["fingerprint": tls.fingerprint]) }
-    listening(try await naming("--listen") { try await listener.start() }, pageAddress)
+    listening(try await naming("--listen") { try await listener.start() }, page?.url)
     Systemd.notify("READY=1")
     let pruner = configuration.keepDays.map { days in
       Pruner(logger: logger) { () throws(StoreError) -> Int in
@@ -120,21 +82,76 @@ enum ServerProcess {
     let stopSeconds = configuration.listener.drainSeconds + 10
     Systemd.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(stopSeconds * 1_000_000)")
     pruner?.stop()
-    // A hanging store must not prevent the exit. The units that it has not stored were not sent to any client.
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
-      logger.critical("the store does not answer; the server ends without waiting for it")
-      LineWriter.errors.flush()
-      exit(1)
-    }
+    endAnyway(after: configuration.listener.drainSeconds + 3, logger)
     await listener.stop()
     // Stop the pages last: their `/readyz` and metrics show the drain while games end.
-    for page in pages { await page.stop() }
+    await page?.server.stop()
+    for server in adminServers { await server.stop() }
     try await host.finish()
     await pruner?.finish()
     store.close()
     try await pageGroup.shutdownGracefully()
     try await group.shutdownGracefully()
     try await lobbyGroup.shutdownGracefully()
+  }
+
+  private static func openStore(_ configuration: ServerConfiguration, _ logger: Logger) throws -> any MatchStore {
+    if let address = configuration.store {
+      let database = try PostgresStore(address)
+      logger.notice("store", metadata: ["url": "\(database.place)"])
+      return database
+    }
+    guard let data = configuration.data else { return try SQLiteStore(path: SQLiteStore.inMemory) }
+    let file = try SQLiteStore(path: ServerConfiguration.database(in: data))
+    if configuration.weakSync { try file.weaken() }
+    return file
+  }
+
+  /// Serves the page for people; `nil` if it has no address.
+  private static func servePage(
+    _ configuration: ServerConfiguration, _ host: LobbyHost, _ listener: GameListener,
+    _ group: MultiThreadedEventLoopGroup, _ logger: Logger
+  ) async throws -> (server: HTTPServer, url: String)? {
+    guard let address = configuration.page else { return nil }
+    let page = PeoplePage(host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
+    let server = try await naming("--page") {
+      try page.serve(
+        at: address, loop: group.next(), mostConnections: configuration.mostOnPages.page, tls: configuration.pageTLS)
+    }
+    let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(server.address)/"
+    logger.notice("page", metadata: ["url": url])
+    if configuration.site?.isThere != true {
+      logger.notice("the game page is not built: run scripts/web, or name its folder with --web")
+    }
+    return (server: server, url: url)
+  }
+
+  /// Serves the administrators' port and the port for metrics, each if it has an address.
+  private static func serve(
+    _ page: AdminPage, _ configuration: ServerConfiguration, _ group: MultiThreadedEventLoopGroup, _ logger: Logger
+  ) async throws -> [HTTPServer] {
+    var servers: [HTTPServer] = []
+    for (name, address) in [("admin", configuration.admin), ("metrics", configuration.metrics)] {
+      guard let address else { continue }
+      let server = try await naming("--\(name)") {
+        try page.serve(
+          at: address, onlyMetrics: name == "metrics", loop: group.next(),
+          mostConnections: configuration.mostOnPages.admin)
+      }
+      servers.append(server)
+      let isTCP = if case .tcp = address { true } else { false }
+      logger.notice(name, metadata: ["url": isTCP ? "http://\(server.address)/" : "\(server.address)"])
+    }
+    return servers
+  }
+
+  /// A hanging store must not prevent the exit. The units that it has not stored were not sent to any client.
+  private static func endAnyway(after seconds: Int, _ logger: Logger) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) {
+      logger.critical("the store does not answer; the server ends without waiting for it")
+      LineWriter.errors.flush()
+      exit(1)
+    }
   }
 
   private static func naming<T>(_ flag: String, _ listen: () async throws -> T) async throws -> T {
