@@ -131,26 +131,44 @@ extension SQLiteRows {
 
   /// Returns whether more expired rows may be left to delete.
   func clean(guests most: Int, keys age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
-    let (time, some, fresh) = (now(), StoreQuestion.cleanedAtOnce, lives.fresh)
+    let (time, limit) = (now(), StoreQuestion.cleanedAtOnce)
     generations = [:]
+    // How many rows each step has found, at most `limit`.
+    let counts = try [
+      renewSessions(lives, at: time, limit: limit), dropSessions(expiredAt: time, limit: limit),
+      forgetAccounts(expiredAt: time, limit: limit), forgetIdleGuests(beyond: most, limit: limit),
+    ]
+    let others = try dropOldRows(at: time, keys: age, limit: limit)
+    return (counts + others).contains { $0 >= limit }
+  }
+
+  private func renewSessions(_ lives: Lifetimes, at time: Int64, limit: Int) throws(StoreError) -> Int {
+    let fresh = lives.fresh
     let here = try run(
       """
       SELECT s.id, a.id, a.guest FROM session s JOIN account a ON a.id = s.account
       WHERE s.node = ? AND s.expires < iif(a.guest, ?, ?) LIMIT ?
-      """, .text(asker), .int(time + fresh.guest), .int(time + fresh.account), .int(some)
+      """, .text(asker), .int(time + fresh.guest), .int(time + fresh.account), .int(limit)
     ) { (session: $0.text(0), account: $0.int(1), isGuest: $0.bool(2)) }
     for one in here {
       let expires = time + lives.life(ofGuest: one.isGuest)
       try run("UPDATE session SET expires = ? WHERE id = ?", .int(expires), .text(one.session))
       try renew(account: one.account, until: expires)
     }
+    return here.count
+  }
+
+  private func dropSessions(expiredAt time: Int64, limit: Int) throws(StoreError) -> Int {
     try run(
       """
       DELETE FROM session WHERE id IN (
         SELECT id FROM session WHERE expires <= ? AND (node IS NULL OR node IS NOT ?) LIMIT ?)
-      """, .int(time), .text(asker), .int(some))
-    var counts = [here.count, db.changes]
-    // Keep accounts that played in a match that ended less than ten minutes ago: a rematch may need them.
+      """, .int(time), .text(asker), .int(limit))
+    return db.changes
+  }
+
+  /// Keeps accounts that played in a match that ended less than ten minutes ago: a rematch may need them.
+  private func forgetAccounts(expiredAt time: Int64, limit: Int) throws(StoreError) -> Int {
     let expired = try run(
       """
       SELECT id FROM account a INDEXED BY account_expires
@@ -162,52 +180,57 @@ extension SQLiteRows {
         AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended > ?1 - 600000)
         AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
       LIMIT ?2
-      """, .int(time), .int(some)
+      """, .int(time), .int(limit)
     ) { $0.int(0) }
     for id in expired { try forget(account: id) }
+    return expired.count
+  }
+
+  private func forgetIdleGuests(beyond most: Int, limit: Int) throws(StoreError) -> Int {
     let count =
       try run(
-        "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest = 1 LIMIT ?)", .int(most + some)
+        "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest = 1 LIMIT ?)", .int(most + limit)
       ) { Int($0.int(0)) }.first ?? 0
-    counts.append(expired.count)
-    if count > most {
-      let idle = try run(
-        """
-        SELECT id FROM account a WHERE guest = 1
-          AND NOT EXISTS (SELECT 1 FROM session WHERE account = a.id AND node = ?)
-          AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended IS NULL)
-          AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended IS NULL)
-          AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
-        ORDER BY token_expires, id LIMIT ?
-        """, .text(asker), .int(count - most)
-      ) { $0.int(0) }
-      for id in idle { try forget(account: id) }
-      counts.append(idle.count)
-    }
+    guard count > most else { return 0 }
+    let idle = try run(
+      """
+      SELECT id FROM account a WHERE guest = 1
+        AND NOT EXISTS (SELECT 1 FROM session WHERE account = a.id AND node = ?)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
+      ORDER BY token_expires, id LIMIT ?
+      """, .text(asker), .int(count - most)
+    ) { $0.int(0) }
+    for id in idle { try forget(account: id) }
+    return idle.count
+  }
+
+  private func dropOldRows(at time: Int64, keys age: Int64, limit: Int) throws(StoreError) -> [Int] {
     try run(
       """
       DELETE FROM used_key WHERE (account, key) IN (
         SELECT account, key FROM used_key WHERE at < ?
           AND NOT EXISTS (SELECT 1 FROM match WHERE id = match_id AND ended IS NULL) LIMIT ?)
-      """, .int(time - age), .int(some))
-    counts.append(db.changes)
+      """, .int(time - age), .int(limit))
+    var counts = [db.changes]
     try run(
       """
       DELETE FROM ticket WHERE id IN (
         SELECT id FROM ticket WHERE led IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM match WHERE match.id = led AND ended IS NULL) LIMIT ?)
-      """, .int(some))
+      """, .int(limit))
     counts.append(db.changes)
     try run(
       "DELETE FROM report WHERE id IN (SELECT id FROM report WHERE at < ? LIMIT ?)",
-      .int(time - ReportRecord.lives), .int(some))
+      .int(time - ReportRecord.lives), .int(limit))
     counts.append(db.changes)
     try run(
       "DELETE FROM name_count WHERE (address, day) IN (SELECT address, day FROM name_count WHERE day < ? LIMIT ?)",
-      .int(time / 86_400_000), .int(some))
+      .int(time / 86_400_000), .int(limit))
     counts.append(db.changes)
     try dropTournaments(closedBefore: time - TournamentRecord.kept)
-    return (counts + [db.changes]).contains { $0 >= some }
+    return counts + [db.changes]
   }
 
   private func forget(account: Int64) throws(StoreError) {
