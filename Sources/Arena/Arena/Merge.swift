@@ -10,33 +10,8 @@ package enum Merge {
   package static func write(
     _ paths: [String], to target: String?, sprt: SPRT? = nil, folders: [String] = []
   ) throws(ArenaError) -> RunReport {
-    var shards: [(shard: Shard, reader: GameFileReader)] = []
-    for path in paths {
-      let reader = try GameFileReader(path)
-      guard let shard = reader.configuration.shard else { throw ArenaError("\(path) is not a shard of a run") }
-      shards.append((shard, reader))
-    }
-    shards.sort { $0.shard.number < $1.shard.number }
-    guard let first = shards.first else { throw ArenaError("no shard was given") }
-    for (shard, reader) in shards {
-      var same = reader.configuration
-      same.shard = first.shard
-      let differences = same.differences(from: first.reader.configuration)
-      guard shard.count == first.shard.count, differences.isEmpty else {
-        let what = shard.count == first.shard.count ? differences.joined(separator: "; ") : "\(shard.text)"
-        throw ArenaError("\(reader.lines.path) is of another run than \(first.reader.lines.path): \(what)")
-      }
-    }
-    for (one, other) in zip(shards, shards.dropFirst()) where one.shard == other.shard {
-      throw ArenaError("\(one.reader.lines.path) and \(other.reader.lines.path) are both shard \(one.shard.text)")
-    }
-    let present = Set(shards.map(\.shard.number))
-    let missing = (1...first.shard.count).filter { !present.contains($0) }.map { "\($0)/\(first.shard.count)" }
-    guard missing.isEmpty || target == nil else {
-      throw ArenaError("missing: shard \(missing.joined(separator: ", "))")
-    }
-
-    var configuration = first.reader.configuration
+    let shards = try openShards(paths, isComplete: target != nil)
+    var configuration = shards[0].reader.configuration
     configuration.shard = nil
     guard sprt == nil || configuration.format == .match else { throw ArenaError("--sprt needs a match of two players") }
     try sprt?.validate()
@@ -79,5 +54,35 @@ package enum Merge {
     var report = state.report
     report.configuration.sprt = sprt
     return report
+  }
+
+  /// The shards in order, at least one. Throws if they are not of one run, or if `isComplete` and one is missing.
+  private static func openShards(
+    _ paths: [String], isComplete: Bool
+  ) throws(ArenaError) -> [(shard: Shard, reader: GameFileReader)] {
+    var shards: [(shard: Shard, reader: GameFileReader)] = []
+    for path in paths {
+      let reader = try GameFileReader(path)
+      guard let shard = reader.configuration.shard else { throw ArenaError("\(path) is not a shard of a run") }
+      shards.append((shard, reader))
+    }
+    shards.sort { $0.shard.number < $1.shard.number }
+    guard let first = shards.first else { throw ArenaError("no shard was given") }
+    for (shard, reader) in shards {
+      var same = reader.configuration
+      same.shard = first.shard
+      let differences = same.differences(from: first.reader.configuration)
+      guard shard.count == first.shard.count, differences.isEmpty else {
+        let what = shard.count == first.shard.count ? differences.joined(separator: "; ") : "\(shard.text)"
+        throw ArenaError("\(reader.lines.path) is of another run than \(first.reader.lines.path): \(what)")
+      }
+    }
+    for (one, other) in zip(shards, shards.dropFirst()) where one.shard == other.shard {
+      throw ArenaError("\(one.reader.lines.path) and \(other.reader.lines.path) are both shard \(one.shard.text)")
+    }
+    let present = Set(shards.map(\.shard.number))
+    let missing = (1...first.shard.count).filter { !present.contains($0) }.map { "\($0)/\(first.shard.count)" }
+    guard missing.isEmpty || !isComplete else { throw ArenaError("missing: shard \(missing.joined(separator: ", "))") }
+    return shards
   }
 }
