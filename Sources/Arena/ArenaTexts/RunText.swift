@@ -103,33 +103,14 @@ package enum RunText {
 
   package static func json(_ report: RunReport) -> String {
     let configuration = report.configuration
-    func tally(_ tally: Tally) -> JSON {
-      [
-        "wins": .int(tally.wins), "draws": .int(tally.draws), "losses": .int(tally.losses),
-        "score": .double(tally.score),
-      ]
-    }
-    let results = report.results.map { result -> JSON in
-      let statistics = result.statistics
-      let (low, high) = statistics.estimate.interval
+    let results = report.results.map { resultJSON($0, configuration.sprt) }
+    let standings = report.standings.map { standing -> JSON in
+      let rating = report.ratings.isEmpty ? nil : report.ratings[standing.player]
       var members: JSONObject = [
-        "a": .int(result.a), "b": .int(result.b), "asX": tally(statistics.asX),
-        "asO": tally(statistics.asO), "total": tally(statistics.total),
-        "pentanomial": .array(statistics.pentanomial.map { .int($0) }),
-        "elo": bound(statistics.estimate.elo), "eloLow": bound(low), "eloHigh": bound(high),
-        "los": .double(statistics.estimate.los),
-        "normalisedElo": .double(statistics.normalisedElo),
-        "forfeits": .int(statistics.forfeits),
+        "player": .int(standing.player), "points": .double(standing.points), "buchholz": .double(standing.buchholz),
       ]
-      if let sprt = configuration.sprt {
-        members.add(
-          "sprt",
-          [
-            "model": .string(sprt.model.rawValue), "elo0": .double(sprt.elo0), "elo1": .double(sprt.elo1),
-            "llr": .double(sprt.llr(statistics)), "lower": .double(sprt.bounds.lower),
-            "upper": .double(sprt.bounds.upper), "verdict": .string(sprt.verdict(statistics).rawValue),
-          ])
-      }
+      members.add("rating", rating.map { .double($0.elo) })
+      members.add("error", rating.map { .double($0.error) })
       return .object(members)
     }
     let forfeits = report.forfeits.map { forfeit -> JSON in
@@ -152,17 +133,7 @@ package enum RunText {
       "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
       "meanPlies": report.meanPlies.map { .double($0) } ?? .null,
       "results": .array(results),
-      "standings": .array(
-        report.standings.map { standing in
-          let rating = report.ratings.isEmpty ? nil : report.ratings[standing.player]
-          var members: JSONObject = [
-            "player": .int(standing.player), "points": .double(standing.points),
-            "buchholz": .double(standing.buchholz),
-          ]
-          members.add("rating", rating.map { .double($0.elo) })
-          members.add("error", rating.map { .double($0.error) })
-          return .object(members)
-        }),
+      "standings": .array(standings),
       "byes": .array(report.byes.map { .int($0) }),
       "knockout": .array(report.knockout.map { $0.json(undecided: .null) }),
       "forfeits": .array(forfeits),
@@ -170,6 +141,37 @@ package enum RunText {
         report.lateMoves.map { ["player": .int($0.player), "count": .int($0.count), "most": .int($0.most)] }),
       "scores": .array(scores), "seconds": .double(report.seconds),
     ]).text
+  }
+
+  private static func resultJSON(_ result: RunReport.Result, _ sprt: SPRT?) -> JSON {
+    let statistics = result.statistics
+    let (low, high) = statistics.estimate.interval
+    var members: JSONObject = [
+      "a": .int(result.a), "b": .int(result.b), "asX": tally(statistics.asX),
+      "asO": tally(statistics.asO), "total": tally(statistics.total),
+      "pentanomial": .array(statistics.pentanomial.map { .int($0) }),
+      "elo": bound(statistics.estimate.elo), "eloLow": bound(low), "eloHigh": bound(high),
+      "los": .double(statistics.estimate.los),
+      "normalisedElo": .double(statistics.normalisedElo),
+      "forfeits": .int(statistics.forfeits),
+    ]
+    if let sprt {
+      members.add(
+        "sprt",
+        [
+          "model": .string(sprt.model.rawValue), "elo0": .double(sprt.elo0), "elo1": .double(sprt.elo1),
+          "llr": .double(sprt.llr(statistics)), "lower": .double(sprt.bounds.lower),
+          "upper": .double(sprt.bounds.upper), "verdict": .string(sprt.verdict(statistics).rawValue),
+        ])
+    }
+    return .object(members)
+  }
+
+  private static func tally(_ tally: Tally) -> JSON {
+    [
+      "wins": .int(tally.wins), "draws": .int(tally.draws), "losses": .int(tally.losses),
+      "score": .double(tally.score),
+    ]
   }
 
   private static func bound(_ elo: Elo) -> JSON {
