@@ -19,9 +19,37 @@ package enum EngineGuard {
   /// Reports the end of the command to the arena on descriptor 3. Kills all descendants when the command has ended or the arena has closed
   /// descriptor 3.
   package static func run(_ words: [String]) -> Never {
-    let command = Array(words.dropFirst(3))
     // The guard must outlive the engine, but `pkill alina-arena` signals the guard too.
     for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
+    watchChildren()
+    let engine = start(Array(words.dropFirst(3)), in: words[1])
+    // The arena notices that the engine has closed a pipe only if no copy of the pipe's end is open.
+    close(0)
+    close(1)
+    // The arena sends the number of a processor for the engine, as digits and a newline. Without digits the engine may use the same
+    // processors as the arena.
+    var (byte, core) = (UInt8(0), nil as Int?)
+    var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while true {
+      guard poll(&items, 2, -1) > 0 else { continue }
+      if items[0].revents != 0 {
+        _ = read(childrenEnds[0], &byte, 1)
+        collectChildren(engine)
+      }
+      guard items[1].revents != 0 else { continue }
+      let count = read(3, &byte, 1)
+      if count == 0 || (count < 0 && errno != EINTR) { killAll() }
+      if count == 1, (0x30...0x39).contains(byte), core ?? 0 < 1024 {
+        core = (core ?? 0) * 10 + Int(byte - 0x30)
+      } else if count == 1 {
+        if let core { _ = alina_stay_on(engine, Int32(core)) } else { release(engine) }
+        core = nil
+      }
+    }
+  }
+
+  /// Adopts orphaned descendants, and lets `childrenEnds` tell the end of a child.
+  private static func watchChildren() {
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(systemReason)")
       exit(127)
@@ -37,8 +65,11 @@ package enum EngineGuard {
       var byte: UInt8 = 0
       _ = write(childrenEnds[1], &byte, 1)
     }
-    guard chdir(words[1]) == 0 else {
-      report("cannot be started in \(words[1]): \(systemReason)")
+  }
+
+  private static func start(_ command: [String], in folder: String) -> pid_t {
+    guard chdir(folder) == 0 else {
+      report("cannot be started in \(folder): \(systemReason)")
       exit(127)
     }
     var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
@@ -56,36 +87,18 @@ package enum EngineGuard {
       report("\(isLack ? resourceExhausted : "cannot be started"): \(String(cString: strerror(code)))")
       exit(127)
     }
-    // The arena notices that the engine has closed a pipe only if no copy of the pipe's end is open.
-    close(0)
-    close(1)
-    // The arena sends the number of a processor for the engine, as digits and a newline. Without digits the engine may use the same
-    // processors as the arena.
-    var (byte, core) = (UInt8(0), nil as Int?)
-    var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while true {
-      guard poll(&items, 2, -1) > 0 else { continue }
-      if items[0].revents != 0 {
-        _ = read(childrenEnds[0], &byte, 1)
-        // `waitpid(-1, …)` also collects adopted orphans; report only the end of the engine.
-        var (status, ended) = (Int32(0), pid_t(1))
-        while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
-        if ended == engine {
-          let signal = status & 0x7F
-          report(signal == 0 ? "exited with code \(status >> 8 & 0xFF)" : "crashed with signal \(signal)")
-          killAll()
-        }
-      }
-      guard items[1].revents != 0 else { continue }
-      let count = read(3, &byte, 1)
-      if count == 0 || (count < 0 && errno != EINTR) { killAll() }
-      if count == 1, (0x30...0x39).contains(byte), core ?? 0 < 1024 {
-        core = (core ?? 0) * 10 + Int(byte - 0x30)
-      } else if count == 1 {
-        if let core { _ = alina_stay_on(engine, Int32(core)) } else { release(engine) }
-        core = nil
-      }
-    }
+    return engine
+  }
+
+  /// If the engine has ended, reports this, kills the other children and exits.
+  private static func collectChildren(_ engine: pid_t) {
+    // `waitpid(-1, …)` also collects adopted orphans; report only the end of the engine.
+    var (status, ended) = (Int32(0), pid_t(1))
+    while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
+    guard ended == engine else { return }
+    let signal = status & 0x7F
+    report(signal == 0 ? "exited with code \(status >> 8 & 0xFF)" : "crashed with signal \(signal)")
+    killAll()
   }
 
   /// Lets all threads of the engine run on all processors that the arena's main thread may use.
