@@ -123,13 +123,7 @@ package struct Run {
     defer { players.stopEngines() }
     let state = RunState(configuration, picksHighlights: picksHighlights)
     let begun = monotonicMilliseconds()
-    var writer: GameFileWriter?
-    if let recorded {
-      writer = recorded.writer
-    } else if let output {
-      writer = try GameFileWriter(output, header: configuration.headerLine)
-      if isTemporary { temporary = writer }
-    }
+    let writer = try openWriter()
     defer { if temporary == nil { writer?.close() } }
     var schedule = Schedule(configuration)
     var isWhole = true
@@ -157,26 +151,14 @@ package struct Run {
     }
     if isWhole || state.isDecided {
       state.close(schedule)
-      if let reader = recorded?.reader, let footer = reader.footer {
-        guard footer.text == reader.hash.sealed(state.footer) else {
-          throw reader.lines.refusal("the footer is not that of these games")
-        }
-      } else {
-        try writer?.finish(state.footer)
-      }
+      try writeFooter(of: state, writer)
     } else {
       state.interrupt()
       try writer?.flush()
     }
     progress?(state.progress)
     var report = state.report
-    report.highlights = try (state.highlights?.chosen ?? []).map { (chosen) throws(ArenaError) in
-      let game = chosen.line
-      return Highlight(
-        choices: chosen.choices.map(\.rawValue), game: game.index,
-        drama: Drama.points(of: game.game, start: game.start, game.moves, configuration.variant),
-        record: try PGNExport.record(game, configuration))
-    }
+    report.highlights = try highlights(of: state)
     if configuration.entrants.count == 2 {
       let boxes = (0..<2).compactMap {
         players.learner($0, in: Pairing(a: 0, b: 1), isSecond: $0 == 1)?.player as? Menace
@@ -185,6 +167,35 @@ package struct Run {
     }
     report.seconds = (monotonicMilliseconds() - begun) / 1000
     return report
+  }
+
+  private mutating func openWriter() throws(ArenaError) -> GameFileWriter? {
+    if let recorded { return recorded.writer }
+    guard let output else { return nil }
+    let writer = try GameFileWriter(output, header: configuration.headerLine)
+    if isTemporary { temporary = writer }
+    return writer
+  }
+
+  /// If the file has a footer already, checks it instead.
+  private func writeFooter(of state: RunState, _ writer: GameFileWriter?) throws(ArenaError) {
+    if let reader = recorded?.reader, let footer = reader.footer {
+      guard footer.text == reader.hash.sealed(state.footer) else {
+        throw reader.lines.refusal("the footer is not that of these games")
+      }
+    } else {
+      try writer?.finish(state.footer)
+    }
+  }
+
+  private func highlights(of state: RunState) throws(ArenaError) -> [Highlight] {
+    try (state.highlights?.chosen ?? []).map { (chosen) throws(ArenaError) in
+      let game = chosen.line
+      return Highlight(
+        choices: chosen.choices.map(\.rawValue), game: game.index,
+        drama: Drama.points(of: game.game, start: game.start, game.moves, configuration.variant),
+        record: try PGNExport.record(game, configuration))
+    }
   }
 
   /// Deletes the temporary file, unless it is another run's: this run has then created none.
