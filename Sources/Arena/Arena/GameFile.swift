@@ -219,23 +219,27 @@ enum GameLine {
     } else {
       return nil
     }
-    var content = Content(
+    let content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
-    if line.count - cursor > 1 {
-      // Members after `result` are rare: only games with engines or a referee's decision have them. So the slower general parser suffices.
-      guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
-        return nil
-      }
-      content.notes = notes ?? GameNotes()
-      content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-      // Only a line that is exactly as this program writes it is valid.
-      let again = LineBuffer(capacity: 256)
-      write(index: index, x: x, o: o, start: start, game: content.game, notes: content.notes, to: again)
-      guard again.written.dropLast().elementsEqual(line) else { return nil }
-    } else if !skip("}") {
+    if line.count - cursor > 1 { return withNotes(content, line) }
+    return skip("}") ? content : nil
+  }
+
+  /// Adds the members after `result`. Only games with engines or a referee's decision have them, so the slower general parser suffices.
+  private static func withNotes(_ content: Content, _ line: UnsafeRawBufferPointer) -> Content? {
+    var content = content
+    let game = content.game
+    guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: game.count) else {
       return nil
     }
-    return content
+    content.notes = notes ?? GameNotes()
+    content.game = PackedGame(moves: game.moves, outcome: game.outcome, ending: ending)
+    // Only a line that is exactly as this program writes it is valid.
+    let again = LineBuffer(capacity: 256)
+    write(
+      index: content.index, x: content.x, o: content.o, start: content.start, game: content.game, notes: content.notes,
+      to: again)
+    return again.written.dropLast().elementsEqual(line) ? content : nil
   }
 }
 
