@@ -24,8 +24,14 @@ struct Launch {
 
   let options: Alina
   private let workshop = Workshop()
+  /// Whether a script's sound goes to SDL's disk driver, which has no clock, so that the script's clock drives it.
+  private let isGated: Bool
 
-  init(options: Alina) { self.options = options }
+  init(options: Alina) {
+    self.options = options
+    let driver = getenv("SDL_AUDIODRIVER").map { String(cString: $0) }
+    isGated = options.script != nil && !options.noAudio && driver == "disk"
+  }
 
   private var size: (width: Int, height: Int)? { options.size.flatMap(Alina.parse(size:)) }
 
@@ -81,42 +87,14 @@ struct Launch {
     // Check files and devices before a window opens.
     let script = try script()
     try checkGame()
-    if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
-      let known = names.isEmpty ? "there is none" : "there are \(names.joined(separator: ", "))"
-      throw Failure(description: "--device \(device): there is no such sound device; \(known)")
-    }
-    if options.speak, !SpeechDispatcher.isInstalled {
-      throw Failure(
-        description: "--speak: \(SpeechDispatcher.file) is not installed (Debian: libspeechd2, speech-dispatcher)")
-    }
+    try checkDevices()
     let opening = try opening()
     let engine = Engine(patch: Patch(opening.rules.rules))
-    let driver = getenv("SDL_AUDIODRIVER").map { String(cString: $0) }
-    let isGated = options.script != nil && !options.noAudio && driver == "disk"
     let clock = VirtualClock()
-    var window = SDLPlatform.Options()
-    if script == nil { window.place = Settings(services: .headless()).window }
-    if let size {
-      (window.width, window.height, window.place) = (size.width, size.height, "")
-    }
-    if isGated { window.virtualNow = { clock.seconds } }
-    let platform: SDLPlatform
-    do throws(SDLPlatform.Failure) {
-      platform = try SDLPlatform(title: "Alina", options: window)
-    } catch {
-      throw Failure(description: error.description, status: 1)
-    }
-    // Handle SIGHUP (the terminal was closed) as SIGTERM, which SDL turns into a quit event, so that games are saved. Under `nohup`, SIGHUP
-    // stays ignored.
-    let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
-    if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
+    let platform = try openWindow(clock)
+    quitAtHangUp()
 
-    var sound = AudioDevice.Options()
-    sound.bufferFrames = options.buffer
-    sound.isOff = options.noAudio
-    sound.isGated = isGated
-    sound.isLogging = options.latencyLog != nil
-    let audio = AudioDevice(engine: engine, options: sound)
+    let audio = AudioDevice(engine: engine, options: soundOptions)
     platform.audio = audio
 
     var services = platform.services
@@ -148,6 +126,64 @@ struct Launch {
     let icon = Icon.draw(size: 64)
     withExtendedLifetime(icon) { platform.setIcon(icon.bitmap) }
 
+    drive(audio, app, by: platform, clock, log)
+    platform.run(game)
+    if options.size == nil, script == nil, let place = platform.place {
+      app.screen.settings.window = place
+      app.screen.settings.store.save()
+    }
+    app.finish()
+    workshop.close()
+    near.stop()
+    audio.stop()
+    log?.write(audio)
+  }
+
+  private func checkDevices() throws {
+    if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
+      let known = names.isEmpty ? "there is none" : "there are \(names.joined(separator: ", "))"
+      throw Failure(description: "--device \(device): there is no such sound device; \(known)")
+    }
+    if options.speak, !SpeechDispatcher.isInstalled {
+      throw Failure(
+        description: "--speak: \(SpeechDispatcher.file) is not installed (Debian: libspeechd2, speech-dispatcher)")
+    }
+  }
+
+  private func openWindow(_ clock: VirtualClock) throws -> SDLPlatform {
+    var window = SDLPlatform.Options()
+    if options.script == nil { window.place = Settings(services: .headless()).window }
+    if let size {
+      (window.width, window.height, window.place) = (size.width, size.height, "")
+    }
+    if isGated { window.virtualNow = { clock.seconds } }
+    do throws(SDLPlatform.Failure) {
+      return try SDLPlatform(title: "Alina", options: window)
+    } catch {
+      throw Failure(description: error.description, status: 1)
+    }
+  }
+
+  private func quitAtHangUp() {
+    // Handle SIGHUP (the terminal was closed) as SIGTERM, which SDL turns into a quit event, so that games are saved. Under `nohup`, SIGHUP
+    // stays ignored.
+    let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
+    if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
+  }
+
+  private var soundOptions: AudioDevice.Options {
+    var sound = AudioDevice.Options()
+    sound.bufferFrames = options.buffer
+    sound.isOff = options.noAudio
+    sound.isGated = isGated
+    sound.isLogging = options.latencyLog != nil
+    return sound
+  }
+
+  /// Lets the window start the sound after its first frame, and poll it before each update.
+  private func drive(
+    _ audio: AudioDevice, _ app: App, by platform: SDLPlatform, _ clock: VirtualClock, _ log: LatencyLog?
+  ) {
     platform.beforeUpdate = { now in
       log?.turn()
       if isGated {
@@ -162,16 +198,6 @@ struct Launch {
       audio.start()
       if case .none = audio.state { app.soundChanged(to: .none) }
     }
-    platform.run(game)
-    if options.size == nil, script == nil, let place = platform.place {
-      app.screen.settings.window = place
-      app.screen.settings.store.save()
-    }
-    app.finish()
-    workshop.close()
-    near.stop()
-    audio.stop()
-    log?.write(audio)
   }
 
   // MARK: - Parts
