@@ -36,19 +36,10 @@ package struct Rendition: Sendable {
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
   ) {
-    let logged = record.logSlots
-    let (moves, times) = (record.game.variantMoves, record.times)
-    // If a listener joined the match late, the record lacks the first moves' frames: then the log's times apply to all moves.
-    let keepsFrames =
-      !uncut && times.contains { $0.frame != nil }
-      && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
-    let origin = keepsFrames ? record.startFrame ?? 0 : 0
-    let opens = opens && origin == 0 && logged == nil
     var rules = rules
     // Trimmed renderings keep the timing of earlier versions of Alina: the first echo comes `echoes.after` seconds after any bar.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
-    let human = human ?? record.human
     conductor.music.explains = explains
     conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
@@ -56,70 +47,114 @@ package struct Rendition: Sendable {
       replay(play, trimmed: trimmed)
       return
     }
+    let timing = Timing(record, uncut: uncut, longestPause: trimmed ? Tick.seconds(6 * rules.bars.short) : nil)
     // Without recorded times the music chooses the times of all moves; with them, only those of the voices in the tag `InTime`.
-    let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
-    conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
+    conductor.music.autoReplyVoices = timing.hasTimes ? record.inTime ?? [] : [.first, .second]
+    let opens = opens && timing.origin == 0 && timing.logged == nil
+    begin(record, human: human ?? record.human, opens: opens, isMatch: timing.logged != nil)
+    var now = Tick.seconds(2 * rules.bars.short)
+    if opens {
+      // The first move waits for the end of the opening phrase, unless the record has the move's frame.
+      now = .seconds(rules.opening.phrase)
+      if !timing.keepsFrames {
+        advance(to: now)
+        now = conductor.music.bars.last?.end ?? now
+      }
+    }
+    replay(record, timing, from: now)
+  }
+
+  /// The recorded times of a game, and how they become times of the music.
+  private struct Timing {
+    /// The slots of the moves in a match's log; `nil` for other games.
+    let logged: [Int]?
+    let isUncut: Bool
+    /// Whether moves sound at the recorded frames.
+    let keepsFrames: Bool
+    let hasTimes: Bool
+    /// The recorded frame at which the music begins.
+    let origin: Int64
+    /// The longest pause after a bar; `nil` for no limit.
+    let longestPause: Tick?
+    /// The total of the pauses shortened so far: a recorded frame minus this total is the frame in the trimmed music.
+    var trimmedAway = Tick.zero
+
+    init(_ record: Record, uncut: Bool, longestPause: Tick?) {
+      let (logged, times) = (record.logSlots, record.times)
+      // If a listener joined the match late, the record lacks the first moves' frames: then the log's times apply to all moves.
+      let keepsFrames =
+        !uncut && times.contains { $0.frame != nil }
+        && (logged == nil || record.game.cells.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
+      (self.logged, isUncut, self.keepsFrames, self.longestPause) = (logged, uncut, keepsFrames, longestPause)
+      hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
+      origin = keepsFrames ? record.startFrame ?? 0 : 0
+    }
+
+    func moment(ofFrame frame: Int64) -> Tick { Tick(rawValue: frame - origin) - trimmedAway }
+  }
+
+  private mutating func begin(_ record: Record, human: Player?, opens: Bool, isMatch: Bool) {
     if opens {
       dispatch(.opened(resuming: !record.game.isFromStart), at: .zero)
     } else {
       conductor.music.joinSession()
     }
     conductor.music.replay(choices: record.bars)
-    if logged != nil {
+    if isMatch {
       let station = record.station?.place ?? 0
       dispatch(.matchStarted(record.game.variant, seed: conductor.music.pieceSeed, station: station), at: .zero)
     } else {
       dispatch(.gameStarted(record.game.startState, human: human), at: .zero)
     }
     conductor.music.replay(choices: record.bars)
-    var now = Tick.zero
-    if opens {
-      // The first move waits for the end of the opening phrase, unless the record has the move's frame.
-      now = .seconds(rules.opening.phrase)
-      if !keepsFrames {
-        advance(to: now)
-        now = conductor.music.bars.last?.end ?? now
-      }
-    } else {
-      now = .seconds(2 * rules.bars.short)
-    }
-    var annotations = keepsFrames ? record.annotations[...] : []
-    let longestPause = Tick.seconds(6 * rules.bars.short)
-    // The total of the pauses shortened so far: a recorded frame minus this total is the frame in the trimmed music.
-    var trimmedAway = Tick.zero
-    for (index, move) in moves.enumerated() {
+  }
+
+  /// Replays the moves and the end of a game. Without recorded times the first move sounds at `start`.
+  private mutating func replay(_ record: Record, _ timing: Timing, from start: Tick) {
+    var timing = timing
+    var now = start
+    var annotations = timing.keepsFrames ? record.annotations[...] : []
+    for (index, move) in record.game.variantMoves.enumerated() {
       let times = record.times(ofMove: index)
-      let slot = logged.map { Tempo.moment($0[index]) }
-      replayAnnotations(&annotations, until: times.frame ?? 0, from: move.before, record, origin + trimmedAway.rawValue)
-      if !uncut {
-        if keepsFrames, let frame = times.frame {
-          now = max(Tick(rawValue: frame - origin) - trimmedAway, gameEvents.last?.moment ?? .zero)
-        } else if let logged, index > 0 {
-          now = (gameEvents.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
-        } else if let elapsed = times.elapsed, case .moved? = gameEvents.last?.event {
-          now = (gameEvents.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
-        }
-      }
-      if trimmed, let heard = conductor.music.bars.last?.end, now - heard > longestPause {
-        trimmedAway = trimmedAway + (now - heard - longestPause)
-        now = heard + longestPause
-      }
+      replayAnnotations(&annotations, until: times.frame ?? 0, from: move.before, record, timing)
+      now = shortenPause(before: moment(ofMove: index, times, timing, after: now), &timing)
       advance(to: now)
-      dispatch(.moved(move), at: now, logged: slot)
-      if !hasTimes && logged == nil { events += conductor.music.renderToEnd() }
+      dispatch(.moved(move), at: now, logged: timing.logged.map { Tempo.moment($0[index]) })
+      if !timing.hasTimes && timing.logged == nil { events += conductor.music.renderToEnd() }
       now = conductor.music.bars.last?.end ?? now
     }
-    replayAnnotations(&annotations, until: .max, from: record.game.state, record, origin + trimmedAway.rawValue)
+    replayAnnotations(&annotations, until: .max, from: record.game.state, record, timing)
     if let end = record.game.end, end.termination != .normal {
-      if keepsFrames, let frame = record.endFrame {
-        now = max(Tick(rawValue: frame - origin) - trimmedAway, gameEvents.last?.moment ?? .zero)
-        if trimmed { now = min(now, (conductor.music.bars.last?.end ?? now) + longestPause) }
+      if timing.keepsFrames, let frame = record.endFrame {
+        now = max(timing.moment(ofFrame: frame), gameEvents.last?.moment ?? .zero)
+        if let longest = timing.longestPause { now = min(now, (conductor.music.bars.last?.end ?? now) + longest) }
       }
       advance(to: now)
       dispatch(.ended(end), at: now)
     }
     events += conductor.music.renderToEnd()
     finish(at: now)
+  }
+
+  /// The time at which a move sounds after the bar that ends at `now`, still with the whole pause before the move.
+  private func moment(ofMove index: Int, _ times: Record.MoveTimes, _ timing: Timing, after now: Tick) -> Tick {
+    if timing.isUncut { return now }
+    let last = gameEvents.last?.moment
+    if timing.keepsFrames, let frame = times.frame { return max(timing.moment(ofFrame: frame), last ?? .zero) }
+    if let logged = timing.logged, index > 0 { return (last ?? now) + Tempo.moment(logged[index] - logged[index - 1]) }
+    if let elapsed = times.elapsed, case .moved? = gameEvents.last?.event {
+      return (last ?? now) + Tick(rawValue: elapsed * 48)
+    }
+    return now
+  }
+
+  /// Returns `moment`, or an earlier time if the pause before it is longer than `longestPause`.
+  private func shortenPause(before moment: Tick, _ timing: inout Timing) -> Tick {
+    guard let longest = timing.longestPause, let heard = conductor.music.bars.last?.end, moment - heard > longest else {
+      return moment
+    }
+    timing.trimmedAway = timing.trimmedAway + (moment - heard - longest)
+    return heard + longest
   }
 
   private mutating func finish(at now: Tick) {
@@ -145,15 +180,15 @@ package struct Rendition: Sendable {
   }
 
   /// Plays the annotations up to `frame` and removes them from the list. `state` is the position before the first of them. `frame` and the
-  /// annotations' frames count from the session's first sound; minus `origin` they are frames of this music.
+  /// annotations' frames count from the session's first sound.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
-    _ origin: Int64
+    _ timing: Timing
   ) {
     var game = Game(from: state)
     while let aside = annotations.first, aside.frame <= frame {
       annotations.removeFirst()
-      let moment = max(Tick(rawValue: aside.frame - origin), gameEvents.last?.moment ?? .zero)
+      let moment = max(timing.moment(ofFrame: aside.frame), gameEvents.last?.moment ?? .zero)
       advance(to: moment)
       switch aside.kind {
       case .taken(let cell, let choices):
