@@ -36,6 +36,17 @@ struct Agenda: Sendable {
     /// The approximate end of the half arch.
     var until = Tick.zero
 
+    var isLast: Bool { step == sizes.count - 1 }
+    var isCoda: Bool { step == coda }
+    /// Whether this is the half arch after a sentence.
+    var isHalf: Bool { sentence != nil }
+    /// Whether bar `step` plays the sign for `facts`.
+    var isResult: Bool { step == 0 && !facts.isEmpty }
+    /// The coda does not count as a step for the tempo and the loudness of the closing bars.
+    var stepWithoutCoda: Int { max(step - (step < coda ?? .max ? 0 : 1), 0) }
+    /// The number of bars without the coda.
+    var stepCount: Int { sizes.count - (coda == nil ? 0 : 1) }
+
     /// The number of pairs with M in the closing bars after bar `step`, without the coda.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)

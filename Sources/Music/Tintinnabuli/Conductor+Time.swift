@@ -106,55 +106,73 @@ extension Conductor {
   }
 
   private mutating func closingBar(_ closing: Agenda.Closing, at moment: Tick) -> [ScoreEvent] {
-    var closing = closing
-    let ending = closing.ending
-    let isLast = closing.step == closing.sizes.count - 1
-    let codaStep = closing.coda ?? .max
-    let isCoda = closing.step == codaStep
-    // The coda does not count as a step for the tempo and the loudness of the closing bars.
-    let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
-    let step = max(closing.step - (closing.step < codaStep ? 0 : 1), 0)
-    let count = closing.sizes[closing.step]
-    let remembered = remembered(closing, step)
+    let remembered = remembered(closing)
     piece.barNumber += 1
-    let isResult = closing.step == 0 && !closing.facts.isEmpty
+    let plan = closingPlan(closing, recalling: remembered)
+    var problem = closingProblem(plan, closing, recalling: remembered)
+    let number = (closing.isHalf ? 16 * piece.number : 0) + closing.stepWithoutCoda
+    let written =
+      closing.isCoda
+      ? coda(plan, &problem, after: closing.motto, at: moment)
+      : compose(plan, problem, at: moment, number: number)
+    let events = closingEvents(of: written, plan, closing, at: moment)
+    if !closing.isLast {
+      var next = closing
+      next.step += 1
+      agenda.course = .closing(next)
+      agenda.next = written.end
+    } else if closing.isHalf {
+      waitWithPhrases(Agenda.Phrasing(), from: written.end)
+    } else {
+      agenda.wait(from: written.end, rules)
+    }
+    return events
+  }
+
+  private func closingPlan(_ closing: Agenda.Closing, recalling bar: Bar?) -> BarPlan {
+    let (ending, isHalf, isResult) = (closing.ending, closing.isHalf, closing.isResult)
+    let (step, steps) = (closing.stepWithoutCoda, closing.stepCount)
     let sign = isResult ? rules.signs.first { $0.applies(to: closing.facts) } ?? rules.calm : rules.calm
     // If the voices alternate (in a draw), the voice that did not play last begins.
     let last = piece.events.last?.voice ?? .second
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
-
     let slower = 1 + Double(ending.augment * step) / 100
-    let isHalf = closing.sentence != nil
     var plan = BarPlan(
-      kind: isHalf ? .sentence : .closing, ply: isHalf ? piece.number : 0, voice: voice, count: count, sign: sign,
-      short: (step == steps - 1 || isCoda) && !isHalf ? rules.bars.lastShort / pace : short * slower)
+      kind: isHalf ? .sentence : .closing, ply: isHalf ? piece.number : 0, voice: voice,
+      count: closing.sizes[closing.step], sign: sign,
+      short: (step == steps - 1 || closing.isCoda) && !isHalf ? rules.bars.lastShort / pace : short * slower)
     let fromEnd = closing.sizes.count - 1 - closing.step
-    plan.root = closing.roots.dropLast(fromEnd).last ?? (remembered.flatMap { piece.event($0.ply) }?.root ?? 0)
+    plan.root = closing.roots.dropLast(fromEnd).last ?? (bar.flatMap { piece.event($0.ply) }?.root ?? 0)
     plan.signs = [isResult ? sign.name : plan.kind.rawValue]
-    plan.velocity = loudness(
-      at: (isHalf ? piece.form : 1) * (1 - Double(step + 1) / Double(steps)))
-    plan.hasM = !(isLast && ending.endsWithTAlone)
+    plan.velocity = loudness(at: (isHalf ? piece.form : 1) * (1 - Double(step + 1) / Double(steps)))
+    plan.hasM = !(closing.isLast && ending.endsWithTAlone)
     if isHalf { plan.rhythm = rhythm(of: closing) }
-    plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
+    plan.strikesDrone = closing.isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
     // The coda strikes the low tonic; without a coda the last bar does. In the coda T plays the third of the triad below M's tonic.
-    if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
-    if isCoda { plan.sign.t = .below2 }
+    if closing.isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
+    if closing.isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
     if !isResult && plan.hasM { plan.tPace = ending.tPace }
+    return plan
+  }
 
+  private func closingProblem(_ plan: BarPlan, _ closing: Agenda.Closing, recalling bar: Bar?) -> MelodyProblem {
+    let (ending, isResult) = (closing.ending, closing.isResult)
     var problem = problem(plan, start: nil)
-    if !isCoda { remember(remembered, closing, &problem) }
-    problem.center += ending.climb * (step + 1)
-    problem.goal = isResult ? sign.goal ?? ending.goal : isLast ? ending.lastGoal : ending.goal
-    problem.direction = ((isResult ? sign.contour : nil) ?? ending.contour).directions(count)
-    let written =
-      isCoda
-      ? coda(plan, &problem, after: closing.motto, at: moment)
-      : compose(plan, problem, at: moment, number: (isHalf ? 16 * piece.number : 0) + step)
+    if !closing.isCoda { remember(bar, closing, &problem) }
+    problem.center += ending.climb * (closing.stepWithoutCoda + 1)
+    problem.goal = isResult ? plan.sign.goal ?? ending.goal : closing.isLast ? ending.lastGoal : ending.goal
+    problem.direction = ((isResult ? plan.sign.contour : nil) ?? ending.contour).directions(plan.count)
+    return problem
+  }
 
+  /// The events of a closing bar, with the changes of the bed and the pedal.
+  private mutating func closingEvents(
+    of written: WrittenBar, _ plan: BarPlan, _ closing: Agenda.Closing, at moment: Tick
+  ) -> [ScoreEvent] {
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
-    if !isHalf { events += moveBed(to: plan.root, at: moment) }
-    if isLast, !isHalf {
+    if !closing.isHalf { events += moveBed(to: plan.root, at: moment) }
+    if closing.isLast, !closing.isHalf {
       // A held key sounds on after the pedal is up. The fade-out raises the pedal 2–5 s after this bar, so bass notes end 3 s after it at
       // most.
       for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
@@ -162,18 +180,9 @@ extension Conductor {
         events[index].duration = min(events[index].duration, most)
       }
     }
-    if ending.releasesPedal && closing.step >= closing.sizes.count - 2 {
+    if closing.ending.releasesPedal && closing.step >= closing.sizes.count - 2 {
       events.removeAll { $0.kind == .pedal }
       events.append(.pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: book.generation))
-    }
-    closing.step += 1
-    if closing.step < closing.sizes.count {
-      agenda.course = .closing(closing)
-      agenda.next = written.end
-    } else if isHalf {
-      waitWithPhrases(Agenda.Phrasing(), from: written.end)
-    } else {
-      agenda.wait(from: written.end, rules)
     }
     return events
   }
@@ -198,11 +207,11 @@ extension Conductor {
   }
 
   /// The earlier bar that a closing bar recalls: the first recalls the last bar but one, the second the bar before, and so on.
-  private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
+  private func remembered(_ closing: Agenda.Closing) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
     }
-    return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
+    return heard.isEmpty ? nil : heard[heard.count - 1 - closing.stepWithoutCoda % heard.count]
   }
 
   /// Makes the melody quote the motto in the last notes before the coda. The other notes recall an earlier bar backwards.
