@@ -75,10 +75,7 @@ struct Live: ParsableCommand {
 
   private func play(_ rules: ScoreRules, _ engine: Engine, _ device: SoundDevices.Output) throws {
     var stream = MIDIStream()
-    let file = try (isMIDIStream ? midi : nil).map { path in
-      guard let file = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
-      return file
-    }
+    let file = try midiFile()
     let port = midiPort ? try MIDIPort(name: "Alina live") : nil
     func send(_ messages: [UInt8]) throws {
       port?.send(messages)
@@ -90,16 +87,7 @@ struct Live: ParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     EndSignal.watch()
     defer { try? send(stream.silence()) }
-    let inbox = Inbox()
-    let reader = self
-    Thread.detachNewThread {
-      do {
-        try reader.lines(rules) { line in inbox.state.withLock { $0.lines.append(line) } }
-        inbox.state.withLock { $0.isOver = true }
-      } catch {
-        inbox.state.withLock { ($0.isOver, $0.failure) = (true, "\(error)") }
-      }
-    }
+    let inbox = readInBackground(rules)
     var score = LiveScore(seed: seed, rules: rules)
     score.conductor.explains = explain
     let keepsEvents = midi != nil && !isMIDIStream
@@ -140,6 +128,27 @@ struct Live: ParsableCommand {
     }
     try write(score, all, end: end ?? engine.framesBegun)
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
+  }
+
+  /// The device or pipe for MIDI messages; `nil` if `--midi` names none.
+  private func midiFile() throws -> FileHandle? {
+    guard isMIDIStream, let midi else { return nil }
+    guard let file = FileHandle(forWritingAtPath: midi) else { throw ScoreFileError("\(midi): cannot be written") }
+    return file
+  }
+
+  private func readInBackground(_ rules: ScoreRules) -> Inbox {
+    let inbox = Inbox()
+    let reader = self
+    Thread.detachNewThread {
+      do {
+        try reader.lines(rules) { line in inbox.state.withLock { $0.lines.append(line) } }
+        inbox.state.withLock { $0.isOver = true }
+      } catch {
+        inbox.state.withLock { ($0.isOver, $0.failure) = (true, "\(error)") }
+      }
+    }
+    return inbox
   }
 
   private func write(_ score: LiveScore, _ events: [ScoreEvent], end: Tick) throws {
