@@ -408,15 +408,7 @@ package final class App: PlatformGame {
     model.soundNow = machine.sound.port.now()
     model.soundWaits = soundWaits && !screen.settings.muted
     model.resuming = state.resuming
-    model.today = state.today.map { today in
-      var moves: Int?
-      if case .win(let count) = today.goal {
-        let made = session.game.cells.indices.count { session.game.mover(ofMove: $0) == today.state.turn }
-        moves = max(0, count - made)
-      }
-      let isSolved = today.isReached(by: session.game.end?.outcome)
-      return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
-    }
+    model.today = state.today.map { today(on: $0) }
     model.puzzle = state.puzzle(at: now)
     model.puzzle?.rating = puzzles.rating
     // After the player's answer the window plays the rest of the solution; meanwhile the player cannot move.
@@ -426,6 +418,21 @@ package final class App: PlatformGame {
     model.sleepMinutes = state.sleepMinutes(at: now)
     if screen.notice == nil, let message = explanation(bars, at: model.soundNow) { screen.say(message) }
     screen.model = model
+    showNetwork()
+  }
+
+  private func today(on board: DailyBoard) -> TodayModel {
+    var moves: Int?
+    if case .win(let count) = board.goal {
+      let made = session.game.cells.indices.count { session.game.mover(ofMove: $0) == board.state.turn }
+      moves = max(0, count - made)
+    }
+    let isSolved = board.isReached(by: session.game.end?.outcome)
+    return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
+  }
+
+  /// Shows the content of the network page, the talk, the tournament's table and the players proposed for a new game.
+  private func showNetwork() {
     var network = state.network
     (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
