@@ -130,17 +130,7 @@ extension WindowState {
     // Also the answer to `join` with the code of this player's own room, whose page was loaded again: then the network page opens.
     case .room(let m, let code, _): return lobby.roomOpened(m, code) + lobby.openPage(in: context)
     case .paired(let m, _): return showMatch(m, view)
-    case .event(let m, _, let event):
-      if m == match, case .abort = event.kind { onlineMatch?.calledOff() }
-      if m == lobby.pendingMatch, view?.state.players == nil, view?.state.phase == .over {
-        return lobby.roomClosed(in: context)
-      }
-      let effects = news(of: m, view, board)
-      // A spectator also watches the rematch of the same players.
-      if mode == .watching(m), case .rematch(let next?) = event.kind {
-        return effects + lobby.watch(next, code: onlineMatch?.code)
-      }
-      return effects + lobby.decide(in: context)
+    case .event(let m, _, let event): return hear(event, of: m, view, board, in: context)
     case .state(let m):
       let effects = view.map { tournament.take($0.state, isOnBoard: m == match) } ?? []
       return effects + news(of: m, view, board) + lobby.decide(in: context)
@@ -150,20 +140,7 @@ extension WindowState {
     case .refused(let code, let said, .say), .refused(let code, let said, .emote):
       talk.dropUnsent()
       return [.say(code.message(said))]
-    case .refused(let code, let said, let asked):
-      switch asked {
-      case .host, .tournament: return tournamentRefused(asked, code, said)
-      case .watch(let m, _):
-        if let effects = tournament.drop(m) { return effects }
-        if m == match { return leaveMatch() + [.say(code.message(said))] }
-      default: break
-      }
-      if case .seek(let seek) = asked, seek.terms.tournament != nil {
-        lobby.seekEnded()
-        if tournament.seekRefused(code, at: now) { return [] }
-        if code == .over { return [.say("\(.tournamentOver)")] }
-      }
-      return lobby.refused(asked, code.message(said), in: context)
+    case .refused(let code, let said, let asked): return requestRefused(asked, code, said, in: context)
     case .lost(let m):
       if m == lobby.pendingMatch { return lobby.roomClosed(in: context) }
       guard m == match else { return lobby.decide(in: context) }
@@ -186,6 +163,39 @@ extension WindowState {
     case .gone: break
     }
     return []
+  }
+
+  private mutating func hear(
+    _ event: MatchEvent, of m: MatchID, _ view: MatchView?, _ board: Board, in context: LobbyModel.Context
+  ) -> [Effect] {
+    if m == match, case .abort = event.kind { onlineMatch?.calledOff() }
+    if m == lobby.pendingMatch, view?.state.players == nil, view?.state.phase == .over {
+      return lobby.roomClosed(in: context)
+    }
+    let effects = news(of: m, view, board)
+    // A spectator also watches the rematch of the same players.
+    if mode == .watching(m), case .rematch(let next?) = event.kind {
+      return effects + lobby.watch(next, code: onlineMatch?.code)
+    }
+    return effects + lobby.decide(in: context)
+  }
+
+  private mutating func requestRefused(
+    _ asked: ClientMessage?, _ code: ErrorCode, _ said: String, in context: LobbyModel.Context
+  ) -> [Effect] {
+    switch asked {
+    case .host, .tournament: return tournamentRefused(asked, code, said)
+    case .watch(let m, _):
+      if let effects = tournament.drop(m) { return effects }
+      if m == match { return leaveMatch() + [.say(code.message(said))] }
+    default: break
+    }
+    if case .seek(let seek) = asked, seek.terms.tournament != nil {
+      lobby.seekEnded()
+      if tournament.seekRefused(code, at: now) { return [] }
+      if code == .over { return [.say("\(.tournamentOver)")] }
+    }
+    return lobby.refused(asked, code.message(said), in: context)
   }
 
   // MARK: - The match on the board
