@@ -122,6 +122,7 @@ package struct ClientModel: Sendable {
   package mutating func act(_ m: MatchID, _ action: MatchAction) -> Output {
     if case .move(let ply, let name) = action, let ply {
       guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {
+        // The caller does not know the match's newest state yet, which is on its way.
         return Output()
       }
       matches[m]?.pending = .init(ply: ply, cell: cell)

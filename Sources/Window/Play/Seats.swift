@@ -43,6 +43,7 @@ extension Seat {
     // Learning players are returned untrained: `Library.participants(of:)` trains them with saved games.
     case .adaptive: .opponent(Adaptive())
     case .menace: .opponent(Menace())
+    // The opponent of a game by links; `App.join` makes the participants of a network match.
     case .remote(let name): .human(name: name)
     }
   }

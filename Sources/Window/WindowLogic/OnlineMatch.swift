@@ -14,7 +14,7 @@ struct OnlineMatch: Sendable {
   let code: String?
   /// The state of the match; `nil` after a new connection until the server has sent the state.
   private(set) var view: MatchView?
-  /// The move that this player has sent; `view` may not have the move yet.
+  /// The move that this player has chosen, until `view` has it in the log. The client notes it as `view.pending` only when it sends it.
   private var sent: (ply: Int, cell: Cell)?
   /// The move to be played once the opponent has moved, and the only ply at which the move may be played.
   private var premove: (ply: Int, cell: Cell)?

@@ -3,8 +3,8 @@ import MatchProtocol
 /// Why the server ends a session at this node; the effect `close` ends only a connection.
 enum Disconnection: Hashable {
   case banned, deleted
-  /// The session was revoked by an administrator, or by its player (`tokensRevoked`).
-  case byAdministrator, tokensRevoked
+  /// The session was revoked by its player.
+  case tokensRevoked
   case accountGone
   case tooMany
   /// `resumed`: the session continues on another connection. `over`: revoked or expired. `resumedOrOver`: the node cannot tell which.
@@ -14,13 +14,13 @@ enum Disconnection: Hashable {
     switch self {
     case .banned: .banned
     case .resumed, .resumedOrOver: .replaced
-    case .deleted, .byAdministrator, .tokensRevoked, .accountGone, .tooMany, .over: .revoked
+    case .deleted, .tokensRevoked, .accountGone, .tooMany, .over: .revoked
     }
   }
 
   var text: String {
     switch self {
-    case .banned, .deleted, .byAdministrator: "by an administrator"
+    case .banned, .deleted: "by an administrator"
     case .tokensRevoked: "the account's tokens were revoked"
     case .accountGone: "this account no longer exists"
     case .tooMany: "the account has too many sessions"

@@ -14,7 +14,7 @@ extension Lobby {
       if withMatches({ $0.announced(bodies, of: m, from: seq, $1) }) { resumeMatch(m) }
     case .bye(let m, let side): withMatches { $0.sayBye(side, m, $1) }
     case .paired(let ticket, let account, let m): followTicket(ticket, account, m)
-    case .bots(let ticket, let count): carryOut(seeks.offer(bots: count, ticket, at: now.monotonic))
+    case .bots(let ticket, let count): carryOut(seeks: seeks.offer(bots: count, ticket, at: now.monotonic))
     case .look(let ticket): askForPlace(ticket)
     case .queued: readQueueSoon()
     case .session(let id, let generation): disconnect(id, before: generation)
@@ -97,7 +97,7 @@ extension Lobby {
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
     people.accounts.invalidate(differences.accounts, unlessChangedSince: memory.accounts)
-    take(differences.accounts)
+    keepAndEnforce(differences.accounts)
     for session in differences.gone.flatMap(people.sessions.of) { disconnect(session, .accountGone) }
     for id in differences.sessions {
       guard let session = people.sessions[id], session.generation == memory.sessions[id] else { continue }

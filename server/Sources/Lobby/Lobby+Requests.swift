@@ -58,7 +58,7 @@ extension Lobby {
       if let m { route(command.request, m, for: id) } else { performBare(command) }
     case .seek(let seek): try takeSeek(seek, command)
     case .unseek:
-      carryOut(seeks.withdraw(id))
+      carryOut(seeks: seeks.withdraw(id))
       send(.ok(nil, seq: nil), to: id, re: re)
     case .create(let terms, let key): try open(terms, key, command)
     case .join(let code):
@@ -75,7 +75,7 @@ extension Lobby {
     case .list: showPage(.live(limit: Limits.page), to: id, re)
     case .me:
       withProfile(of: command) { lobby, profile in
-        lobby.take([profile.account])
+        lobby.keepAndEnforce([profile.account])
         let games = lobby.people.session(of: id)?.games ?? []
         let rows = profile.rows(live: lobby.matches.live(profile, in: games), games)
         lobby.send(.page("me", rows: rows, more: nil), to: id, re: re)
@@ -90,7 +90,7 @@ extension Lobby {
     case .host(let terms, let secret): try host(terms, secret, command)
     case .tournament(let order): try perform(order, command)
     // The connection may stay open for a moment after `bye`, and must not be paired then.
-    case .bye: carryOut(seeks.end(id))
+    case .bye: carryOut(seeks: seeks.end(id))
     case .hello, .ping, .pong, .help: break  // the session answers these
     }
   }
@@ -341,7 +341,7 @@ extension Lobby {
           return lobby.replies.add(.orderCompleted(number, false))
         }
         lobby.note("administered", ["name": name, "order": order.rawValue])
-        lobby.changed(account, forgotten, .byAdministrator)
+        lobby.changed(account, forgotten)
         lobby.replies.add(.orderCompleted(number, true))
       }
     }

@@ -50,13 +50,13 @@ extension Lobby {
   @discardableResult
   mutating func withMatches<Result>(_ work: (inout MatchDirectory, MatchContext) -> Result) -> Result {
     let result = work(&matches, matchContext)
-    for output in matches.takeOutputs() { carryOut(output) }
+    for output in matches.takeOutputs() { carryOut(match: output) }
     return result
   }
 
   var matchContext: MatchContext { MatchContext(configuration: configuration, nodes: membership, people: people) }
 
-  private mutating func carryOut(_ output: MatchOutput) {
+  private mutating func carryOut(match output: MatchOutput) {
     switch output {
     case .effects(let effects): replies.add(effects)
     case .change(let m, let change): if let match = matches[m] { submit(draft(match, change), .itself) }
@@ -70,7 +70,7 @@ extension Lobby {
         if case .match = answer { lobby.resumeMatch(m) }
       }
     case .rereadLater(let m): askAgain(.reread(m))
-    case .read(let accounts, let players): take(accounts, players: players)
+    case .read(let accounts, let players): keepAndEnforce(accounts, players: players)
     case .readAccounts(let ids): read(accounts: ids)
     case .ended(let m, let players): seeks.forget(m, players)
     case .evicted(let match):
@@ -158,7 +158,7 @@ extension Lobby {
     matches.draft(match, change, people.accounts, at: now.wall)
   }
 
-  mutating func carryOut(_ output: UnitPipeline.Output?, _ number: UInt64) {
+  mutating func carryOut(unit output: UnitPipeline.Output?, _ number: UInt64) {
     switch output {
     case .ended(let unit, let end):
       let isStored = if case .stored = end { true } else { false }
@@ -168,7 +168,7 @@ extension Lobby {
       case .stored(let nodes): stored(unit, nodes)
       case .refused(let conflict): refused(unit, conflict)
       case .failed: failed(unit)
-      case .retry: retry(unit)
+      case .decideAgain: decideAgain(unit)
       }
     case .readLog(let m):
       timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
@@ -177,9 +177,9 @@ extension Lobby {
       ask(.accounts([account])) { lobby, answer in
         if case .accounts(let found) = answer {
           lobby.people.accounts.invalidate(found.map(\.id))
-          lobby.take(found)
+          lobby.keepAndEnforce(found)
         }
-        lobby.carryOut(lobby.units.retry(number), number)
+        lobby.carryOut(unit: lobby.units.decideAgain(number), number)
       }
     case nil: break
     }
@@ -189,17 +189,17 @@ extension Lobby {
     matches.noteRequest(m)
     ask(.match(m)) { lobby, answer in
       guard case .match(let found) = answer else { return lobby.askAgain(.readOutcome(of: number)) }
-      if let found { lobby.take(found.accounts) }
+      if let found { lobby.keepAndEnforce(found.accounts) }
       let output = lobby.units.resolve(number, found)
-      if case .ended(_, .retry) = output { lobby.withMatches { $0.catchUp(m, found, $1) } }
-      lobby.carryOut(output, number)
+      if case .ended(_, .decideAgain) = output { lobby.withMatches { $0.catchUp(m, found, $1) } }
+      lobby.carryOut(unit: output, number)
     }
   }
 
   /// Refuses the requests that wait for a unit of unknown outcome. The unit stays in flight: if it was stored, its events are sent later;
   /// if not, its command is dropped.
-  mutating func refuseWaiting(for number: UInt64) {
-    guard let unit = units.forgetOrigin(number) else { return }
+  mutating func refuseOverdue(_ number: UInt64) {
+    guard let unit = units.detachOrigin(number) else { return }
     switch unit.origin {
     case .itself, .paired: break
     case .command, .opened, .ordered:
@@ -292,7 +292,7 @@ extension Lobby {
   }
 
   /// Decides the command of an unstored unit again with the current state, or refuses a command older than `maxWait` as busy.
-  private mutating func retry(_ unit: UnitPipeline.Unit) {
+  private mutating func decideAgain(_ unit: UnitPipeline.Unit) {
     if let at = unit.origin.command?.at, now.monotonic - at > Int64(configuration.maxWait) { return failed(unit) }
     matches.unlock(unit.draft)
     let logs = unit.draft.unit.logs

@@ -61,7 +61,7 @@ extension Lobby {
     }
     if order.operation == .leave { tournaments.unfollow(id, record.code) }
     if [.pause, .leave].contains(order.operation), seeks[id]?.seek.terms.tournament == record.code {
-      carryOut(seeks.withdraw(id))
+      carryOut(seeks: seeks.withdraw(id))
     }
     ask(.changeTournament(record.code, change), for: command) { lobby, answer throws(Refusal) in
       guard case .tournament(let result) = answer else { throw .busy }
@@ -146,6 +146,6 @@ extension Lobby {
   private mutating func endSeeks(in code: String) {
     guard let known = tournaments[code]?.known else { return }
     let wall = now.wall
-    carryOut(seeks.endSeeks(in: code) { known.refusal(ofSeekBy: $0, at: wall) })
+    carryOut(seeks: seeks.endSeeks(in: code) { known.refusal(ofSeekBy: $0, at: wall) })
   }
 }

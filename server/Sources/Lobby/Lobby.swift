@@ -51,7 +51,7 @@ package struct Lobby: Sendable {
     case .caughtUp(let id, let missed): for m in missed { enqueue(.caughtUp(m), for: id) }
     case .verdict(let number, let verdict):
       if case .unknown = verdict { membership.beUncertain(for: configuration.uncertainty) }
-      carryOut(units.judge(number, verdict), number)
+      carryOut(unit: units.judge(number, verdict), number)
     case .answer(let number, let answer):
       if answer == nil { membership.beUncertain(for: configuration.uncertainty) }
       answered(number, answer)
@@ -116,7 +116,7 @@ package struct Lobby: Sendable {
     case .reread(let m): withMatches { directory, _ in directory.reread(m) }
     case .load(let m): ask(loading: m)
     case .readOutcome(of: let number): if let unit = units[number] { readOutcome(of: number, unit.draft.decisiveLog.m) }
-    case .overdue(let number): refuseWaiting(for: number)
+    case .overdue(let number): refuseOverdue(number)
     case .retryUntilDone(let question, let tries): retryUntilDone(question, tries: tries)
     }
   }
@@ -134,7 +134,7 @@ package struct Lobby: Sendable {
   private mutating func drain(_ retry: Int) {
     stage = .draining
     for id in people.connections.ids { send(.drain(retry: retry), to: id) }
-    for id in seeks.seekers { carryOut(seeks.end(id)) }
+    for id in seeks.seekers { carryOut(seeks: seeks.end(id)) }
   }
 
   // MARK: answers

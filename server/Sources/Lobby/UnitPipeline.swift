@@ -34,7 +34,7 @@ struct UnitPipeline: Sendable {
     case ended(Unit, End)
     /// Read a log, which shows whether the unit was stored, and pass the answer to `resolve`.
     case readLog(MatchID)
-    /// Read an account, whose rating has changed, and then call `retry`.
+    /// Read an account, whose rating has changed, and then call `decideAgain`.
     case readAccount(Int64)
   }
 
@@ -44,8 +44,8 @@ struct UnitPipeline: Sendable {
     /// The store cannot store the unit, and will not be able to.
     case refused(Conflict)
     case failed
-    /// The unit was not stored, and its command must be decided again.
-    case retry
+    /// The unit was not stored.
+    case decideAgain
   }
 
   private var units: [UInt64: Unit] = [:]
@@ -86,18 +86,19 @@ struct UnitPipeline: Sendable {
     }
   }
 
-  /// The answer to `readLog`; `found`: the match as the store has it.
+  /// The answer to `readLog`; `found`: the match as the store has it. A unit that the log lacks may be stored later nevertheless. That does
+  /// no harm: of two units that continue a log from the same length, the store takes one, and a repeated command is known by its `mid`.
   mutating func resolve(_ number: UInt64, _ found: FollowedMatch?) -> Output? {
-    guard let found, units[number]?.draft.isStored(in: found) == true else { return end(number, .retry) }
+    guard let found, units[number]?.draft.isStored(in: found) == true else { return end(number, .decideAgain) }
     // Only this log's followers are known. Nodes that follow another log of the unit find the change by comparing memory with the store.
     return end(number, .stored(nodes: [found.match.record.id: found.nodes]))
   }
 
   /// The account of `readAccount` was read.
-  mutating func retry(_ number: UInt64) -> Output? { end(number, .retry) }
+  mutating func decideAgain(_ number: UInt64) -> Output? { end(number, .decideAgain) }
 
   /// Forgets the client or administrator who waits for a unit of unknown outcome, and returns the unit as it was; `nil` if it has ended.
-  mutating func forgetOrigin(_ number: UInt64) -> Unit? {
+  mutating func detachOrigin(_ number: UInt64) -> Unit? {
     guard let unit = units[number] else { return nil }
     switch unit.origin {
     case .itself, .paired: break

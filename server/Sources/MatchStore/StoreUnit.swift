@@ -68,7 +68,7 @@ package enum Verdict: Sendable, Hashable {
   case applied([MatchID: [NodeID]])
   /// A condition does not hold. Nothing was stored.
   case conflict(Conflict)
-  /// The answer was lost: the unit is stored, or not, or will be later. The lobby must read the logs before it decides.
+  /// The answer was lost: the unit is stored, or not, or will be later. The lobby must read a log of the unit before it decides.
   case unknown(String)
   /// The store failed. Nothing was stored, nor will be.
   case failed(String)

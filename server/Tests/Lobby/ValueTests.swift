@@ -57,7 +57,7 @@ import TicTacToe
     }
     #expect(nodes == [m: ["b"]])
     for other in [found([[]]), nil] {
-      guard case .ended(_, .retry) = judge(.conflict(.log(m)), other) else {
+      guard case .ended(_, .decideAgain) = judge(.conflict(.log(m)), other) else {
         Issue.record("the unit was not stored")
         return
       }
@@ -65,13 +65,13 @@ import TicTacToe
     record.ended = 5
     let number = units.add(draft, .ordered(7), 0)
     guard case .readAccount(1) = units.judge(number, .conflict(.rating(1))),
-      case .ordered(7)? = units.forgetOrigin(number)?.origin, case .itself? = units[number]?.origin,
-      case .ended(_, .retry) = units.retry(number)
+      case .ordered(7)? = units.detachOrigin(number)?.origin, case .itself? = units[number]?.origin,
+      case .ended(_, .decideAgain) = units.decideAgain(number)
     else {
       Issue.record("the unit is not decided again")
       return
     }
-    #expect(units.isSettled && units.retry(number) == nil)
+    #expect(units.isSettled && units.decideAgain(number) == nil)
   }
 
   @Test func `a matched ticket can be found by its match until its connection seeks again`() throws {
