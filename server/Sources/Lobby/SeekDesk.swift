@@ -88,9 +88,12 @@ struct SeekDesk: Sendable {
   ) -> [Output] {
     let cleanup: [Output] = answer == nil ? [.unqueue(asked.id, later: true)] : []
     guard open[id]?.ticket.id == asked.id else {
-      // The seek has ended before this answer. If its ticket was matched, the client still waits for the answer to its seek.
-      let m = matched[id].flatMap { $0.ticket.id == asked.id && re != nil ? $0.m : nil }
-      return cleanup + [.unqueue(asked.id, later: false)] + (m.map { [.follow($0, id, re: re)] } ?? [])
+      // The seek has ended before this answer, for which the client still waits.
+      let ended = cleanup + [.unqueue(asked.id, later: false)]
+      guard re != nil else { return ended }
+      if let last = matched[id], last.ticket.id == asked.id { return ended + [.follow(last.m, id, re: re)] }
+      // The ticket was matched, and the match is over already.
+      return ended + [.send(.ok(nil, seq: nil), id, re: re)]
     }
     guard case .queued(let result) = answer else { return cleanup + refuse(.busy, id, re) }
     switch result {

@@ -102,8 +102,17 @@ import TicTacToe
     _ = desk.withdraw(7)
     #expect(desk.hasTakenBack(7))
     let late = desk.queued(seeking, 7, re: "r", .queued(.waits(since: 0)), at: 0, ahead: 0, others: [])
-    guard late.count == 1, case .unqueue("t", later: false) = late[0] else {
-      Issue.record("the ticket stays in the store")
+    guard late.count == 2, case .unqueue("t", later: false) = late[0], case .send(.ok, 7, "r") = late[1] else {
+      Issue.record("the ticket stays in the store, or the client waits for ever")
+      return
+    }
+    // The ticket was matched, and the match has ended, before the store's answer.
+    _ = desk.seek(seeking, 7, re: "s")
+    _ = desk.match(7, to: m)
+    desk.forget(m, [7])
+    let over = desk.queued(seeking, 7, re: "s", .queued(.waits(since: 0)), at: 0, ahead: 0, others: [])
+    guard case .send(.ok, 7, "s") = over.last else {
+      Issue.record("the client waits for ever")
       return
     }
     _ = desk.seek(seeking, 7, re: "r")
