@@ -3,12 +3,10 @@ import Processes
 
 package var systemReason: String { String(cString: strerror(errno)) }
 
-/// Replaces the file `path` by the finished file `part`. Syncs it first: otherwise a crash of the machine could leave an empty file.
+/// Replaces the file `path` by the finished file `part`.
 package func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
-  let file = Descriptor.open(part, O_RDONLY)
-  defer { close(file) }
-  guard file >= 0, fsync(file) == 0, rename(part, path) == 0 else {
-    throw ArenaError("\(path) cannot be written: \(systemReason)")
+  do throws(AtomicFile.Refusal) { try AtomicFile.put(part, at: path) } catch {
+    throw ArenaError("\(path) cannot be written: \(error)")
   }
 }
 

@@ -42,15 +42,21 @@ package enum AtomicFile {
     let part = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).part"
     do throws(Failure) {
       try body(part)
-      let file = open(part, O_RDONLY | O_CLOEXEC)
-      defer { close(file) }
-      // Without `fsync` before `rename`, a crash of the machine could leave an empty file.
-      guard file >= 0, fsync(file) == 0, !isThere || mode != nil || fchmod(file, status.st_mode & 0o7777) == 0,
-        rename(part, path) == 0
-      else { throw failure(Refusal(number: errno)) }
+      let kept = isThere && mode == nil ? status.st_mode & 0o7777 : nil
+      do throws(Refusal) { try put(part, at: path, mode: kept) } catch { throw failure(error) }
     } catch {
       unlink(part)
       throw error
+    }
+  }
+
+  /// Gives the finished file `part` the name `path`, in place of an older file there, and the mode if one is given.
+  package static func put(_ part: String, at path: String, mode: mode_t? = nil) throws(Refusal) {
+    let file = open(part, O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    // Without `fsync` before `rename`, a crash of the machine could leave an empty file.
+    guard file >= 0, fsync(file) == 0, mode.map({ fchmod(file, $0) == 0 }) ?? true, rename(part, path) == 0 else {
+      throw Refusal(number: errno)
     }
   }
 
