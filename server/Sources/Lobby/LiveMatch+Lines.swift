@@ -37,8 +37,9 @@ extension LiveMatch {
   }
 
   /// All lines of a match that has begun, for a player's session that was not subscribed at its beginning.
-  func beginningLines(for session: Session, _ side: Player) -> [LobbyEffect] {
-    ([.paired(id, side)] + ServerMessage.events(of: id, log.bodies)).map { .line($0, to: session.connection) }
+  func beginningLines(for session: Session) -> [LobbyEffect] {
+    let paired = side(of: session.account).map { [ServerMessage.paired(id, $0)] } ?? []
+    return (paired + ServerMessage.events(of: id, log.bodies)).map { .line($0, to: session.connection) }
   }
 
   func stateLine(for session: Session, at now: Int64, re: String? = nil, kind: LineKind = .essential) -> LobbyEffect {

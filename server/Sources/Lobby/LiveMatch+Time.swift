@@ -44,7 +44,7 @@ extension LiveMatch {
   }
 
   /// Milliseconds by which a loss on time is declared late: a move decoded in time may still wait to be handled.
-  static let flagSlack: Int64 = 25
+  private static let flagSlack: Int64 = 25
 
   /// Has an event of the server's own stored. Until the verdict, no other event is decided.
   mutating func propose(_ change: Change, _ outputs: inout [MatchOutput]) {

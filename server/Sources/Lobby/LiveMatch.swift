@@ -9,6 +9,8 @@ struct LiveMatch: Sendable {
   /// The nodes that follow the match, as the store named them last.
   var nodes: [NodeID] = []
   private(set) var log = EventLog()
+  /// The match whose rematch this one is.
+  private(set) var previous: MatchID?
   /// For each side, the sessions of this node that play it. Each of them is connected.
   private(set) var followers = Sides<[Session]>(x: [], o: [])
   private(set) var watchers: [Session] = []
@@ -111,12 +113,6 @@ struct LiveMatch: Sendable {
 
   // MARK: the log
 
-  /// The match whose rematch this one is.
-  var previous: MatchID? {
-    let first = log.bodies.first.flatMap { try? MatchEvent(body: $0) }
-    return if case .start(_, _, _, let previous, _, _)? = first?.kind { previous } else { nil }
-  }
-
   /// Call just before the log is requested from the store.
   mutating func noteRequest() { work.requested = (log.bodies.count, log.storedCount) }
 
@@ -161,9 +157,9 @@ struct LiveMatch: Sendable {
     log.append(event, body: body, isStored: isStored)
     switch event.kind {
     case .open: codeDies = now + Int64(configuration.codeLives)
-    case .start:
-      codeDies = nil
-      turnStarted = now
+    case .start(_, _, _, let previous, _, _):
+      self.previous = previous
+      (codeDies, turnStarted) = (nil, now)
     case .confirm: turnStarted = now
     case .move: (turnStarted, wait) = (now, nil)
     case .gone, .back:

@@ -4,7 +4,7 @@ import MatchStore
 /// Messages between nodes, heartbeats, adopted matches, and comparisons with the store.
 extension Lobby {
   mutating func publish(_ others: [NodeID], _ notification: Notification) {
-    if !others.isEmpty { replies.add(.publish(others, notification.text)) }
+    replies.add(LobbyEffect.publish(notification, to: others))
   }
 
   mutating func receive(_ text: String?) {

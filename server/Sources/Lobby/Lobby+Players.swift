@@ -72,7 +72,7 @@ extension Lobby {
   }
 
   mutating func disconnected(_ id: ConnectionID, clean: Bool) {
-    for m in people.connections[id]?.watching ?? [] { matches.unwatch(id, m) }
+    for m in people.connections[id]?.watching ?? [] { matches[m]?.removeWatcher(id) }
     if let session = people.session(of: id) { leave(session, clean: clean, isElsewhere: false) }
     people.connections.close(id)
   }

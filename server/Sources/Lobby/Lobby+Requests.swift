@@ -29,7 +29,7 @@ extension Lobby {
   /// Queues a request until no unit and no read of its match is in flight; the connection waits, too.
   private mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID, isRead: Bool = false) {
     people.connections.beginWait(id)
-    matches.wait((id, request, isRead), for: m)
+    matches[m]?.work.waiting.append((id, request, isRead))
   }
 
   mutating func perform(_ request: Request, for id: ConnectionID) {
@@ -51,7 +51,7 @@ extension Lobby {
     case .confirm(let m): send(.ok(m, seq: nil), to: id, re: re)
     case .sync(let m, _), .watch(let m, _), .export(let m, _): route(command.request, m, for: id)
     case .unwatch(let m):
-      matches.unwatch(id, m)
+      matches[m]?.removeWatcher(id)
       people.connections.unwatch(m, id)
       send(.ok(m, seq: nil), to: id, re: re)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
@@ -183,7 +183,7 @@ extension Lobby {
     let id = command.id
     try people.connections.requireMayWatch(id)
     if !match.isOver, !match.isWatched(by: id) {
-      matches.watch(command.session, match.id)
+      matches[match.id]?.addWatcher(command.session)
       people.connections.watch(match.id, id)
     }
     replies.add(match.stateLine(for: command.session, at: now.monotonic, re: command.re))

@@ -186,7 +186,7 @@ extension Lobby {
   }
 
   mutating func readOutcome(of number: UInt64, _ m: MatchID) {
-    matches.noteRequest(m)
+    matches[m]?.noteRequest()
     ask(.match(m)) { lobby, answer in
       guard case .match(let found) = answer else { return lobby.askAgain(.readOutcome(of: number)) }
       if let found { lobby.keepAndEnforce(found.accounts) }
@@ -256,8 +256,7 @@ extension Lobby {
     withMatches { $0.begin(log, events, $1) }
     for seat in pairing?.both ?? [] where seat.node == node { seatOrMarkLeft(seat, at: log.m) }
     withMatches { directory, context in
-      if let previous = directory[log.m]?.previous { directory.swapSeats(from: previous, to: log.m, context) }
-      directory.tellBeginning(log.m)
+      if !directory.adoptRematch(log.m, context) { directory.tellBeginning(log.m) }
       directory.arm(log.m, context)
     }
   }
@@ -280,8 +279,7 @@ extension Lobby {
     unlockMatches(of: unit)
   }
 
-  /// Tells a unit's origin that the unit was not stored, or that nobody knows yet: refuses the command, fails the order, or has the queue
-  /// read again.
+  /// Answers the client or administrator who waits for a unit: it was not stored, or this is still unknown. A pairing is tried again later.
   private mutating func reportFailure(to origin: UnitOrigin, _ refusal: Refusal) {
     switch origin {
     case .command(let command, _), .opened(let command): refuse(command.id, command.re, refusal)

@@ -100,6 +100,11 @@ extension LobbyEffect {
   static func line(
     _ message: ServerMessage, to id: ConnectionID, re: String? = nil, kind: LineKind = .essential
   ) -> LobbyEffect { .send(id, message.bytes(re: re), kind) }
+
+  /// Sends a notification to other nodes, if there are any.
+  static func publish(_ notification: Notification, to others: [NodeID]) -> [LobbyEffect] {
+    others.isEmpty ? [] : [.publish(others, notification.text)]
+  }
 }
 
 /// The settings of the lobby, most of them flags of the server.

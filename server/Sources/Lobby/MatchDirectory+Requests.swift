@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Limits of players, and the requests, units and spectators of each match.
+/// Limits of players, and the requests and units of each match.
 extension MatchDirectory {
   /// The live matches and open rooms of an account.
   private func live(of account: Int64) -> [MatchID] { of(account).filter { self[$0]?.isOver == false } }
@@ -52,8 +52,6 @@ extension MatchDirectory {
     }
   }
 
-  mutating func wait(_ request: LiveMatch.Waiting, for m: MatchID) { self[m]?.work.waiting.append(request) }
-
   /// Takes the request that has waited longest, if the match can decide an event now.
   mutating func takeWaiting(_ m: MatchID) -> LiveMatch.Waiting? {
     guard self[m]?.isSettled == true, self[m]?.work.isBehind == false, self[m]?.work.waiting.isEmpty == false else {
@@ -66,11 +64,4 @@ extension MatchDirectory {
     defer { self[m]?.work.waiting = [] }
     return self[m]?.work.waiting ?? []
   }
-
-  /// Call just before the log is requested from the store.
-  mutating func noteRequest(_ m: MatchID) { self[m]?.noteRequest() }
-
-  mutating func watch(_ session: Session, _ m: MatchID) { self[m]?.addWatcher(session) }
-
-  mutating func unwatch(_ id: ConnectionID, _ m: MatchID) { self[m]?.removeWatcher(id) }
 }

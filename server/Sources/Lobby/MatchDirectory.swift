@@ -63,7 +63,7 @@ struct MatchDirectory: Sendable {
   /// Subscribes a session to the side of its player, and sends it the match if it is new to the session.
   mutating func seat(_ session: Session, at m: MatchID) {
     guard let side = matches[m]?.side(of: session.account), matches[m]?.add(session, to: side) == true else { return }
-    tell(matches[m]?.beginningLines(for: session, side))
+    tell(matches[m]?.beginningLines(for: session))
   }
 
   /// Subscribes a session without a line, because `tellBeginning` follows.
@@ -101,12 +101,12 @@ struct MatchDirectory: Sendable {
 
   /// Subscribes the sessions of a match to its rematch, with sides swapped; returns the newly subscribed sessions.
   @discardableResult
-  mutating func swapSeats(from old: MatchID, to m: MatchID, _ context: MatchContext) -> [(Session, Player)] {
+  private mutating func swapSeats(from old: MatchID, to m: MatchID, _ context: MatchContext) -> [Session] {
     guard let before = matches[old], matches[m] != nil else { return [] }
-    var new: [(Session, Player)] = []
+    var new: [Session] = []
     for side in Player.allCases {
       for session in before.followers[side.opponent] where matches[m]?.add(session, to: side) == true {
-        new.append((session, side))
+        new.append(session)
       }
       guard matches[m]?.isHere(side) == false else { continue }
       // A player who left the old match at this node is absent in the rematch, too.
@@ -122,9 +122,7 @@ struct MatchDirectory: Sendable {
 
   /// Subscribes a match's players at this node to the rematch, if that is in memory, and sends it to them.
   mutating func goOver(from old: MatchID, to m: MatchID, _ context: MatchContext) {
-    for (session, side) in swapSeats(from: old, to: m, context) {
-      tell(matches[m]?.beginningLines(for: session, side))
-    }
+    for session in swapSeats(from: old, to: m, context) { tell(matches[m]?.beginningLines(for: session)) }
     updatePresence(m, context)
   }
 
@@ -188,12 +186,8 @@ struct MatchDirectory: Sendable {
     // The match was over before this unit. A finished match lists no nodes, so notify all other nodes.
     let hadEnded = log.record == nil && matches[m]?.isOver == true
     let others = hadEnded ? context.nodes.others.map(\.id) : (nodes ?? []).filter { $0 != context.nodes.node }
-    publish(others, .grown(m, seq: log.after + 1, log.bodies))
-    for side in byes { publish(others, .bye(m, side)) }
-  }
-
-  private mutating func publish(_ others: [NodeID], _ notification: Notification) {
-    if !others.isEmpty { tell([.publish(others, notification.text)]) }
+    tell(LobbyEffect.publish(.grown(m, seq: log.after + 1, log.bodies), to: others))
+    for side in byes { tell(LobbyEffect.publish(.bye(m, side), to: others)) }
   }
 
   /// The row of a match, and the nodes that follow it, have changed in the store.
